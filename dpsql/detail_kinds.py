@@ -20,7 +20,6 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeAlias, TypeVar, overload
 
@@ -29,6 +28,7 @@ from dpsql.ir.detail import Detail
 from dpsql.ir.measure import Finish, Measure
 from dpsql.ir.plan import DetailPlan, MeasurePlan, Noise
 from dpsql.ir.relation import AggregateCall
+from dpsql.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     import numpy as np

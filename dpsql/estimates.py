@@ -12,7 +12,6 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +20,7 @@ import numpy as np
 from dpsql.dbapi.guard import path_of
 from dpsql.errors import InterfaceError
 from dpsql.ir.column import Value
+from dpsql.lazy_dataclass import dataclass
 from dpsql.post.export import FORMAT
 
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from dpsql.ir.heading import Heading
 from dpsql.ir.measure import Post
 from dpsql.ir.plan import MeasurePlan, Plan, Threshold
 from dpsql.ir.synthetic import SyntheticRows
-from dpsql.ir.table import ReleasedTable
+from dpsql.ir.table import ExactTable, ReleasedTable
 from dpsql.mechanisms import mechanism
 from dpsql.plan.joint import file_strategies
 from dpsql.plan.noise_choice import deviation
@@ -34,6 +34,9 @@ from dpsql.release.release import from_system, release
 from dpsql.release.second_round import in_rounds
 from dpsql.release.serialization import from_bytes, to_bytes
 from dpsql.session import Session
+
+Measuring: TypeAlias = Callable[[MeasurePlan], ExactTable]
+"""Reads private rows: of a measure, its exact table."""
 
 
 def measure_text(session: Session, plan: Plan, measure: MeasurePlan) -> str:
@@ -75,21 +78,25 @@ def tables_of(plan: Plan, stored: bytes) -> list[ReleasedTable]:
     return from_bytes(stored, [planned.measure.width for planned in measured], measured)
 
 
-def release_stages(session: Session, plan: Plan, receipt: Stored | None = None) -> list[ReleasedTable]:
+def release_stages(
+    session: Session, plan: Plan, receipt: Stored | None = None, read: Measuring | None = None
+) -> list[ReleasedTable]:
     """Release every measure, stage after stage; later stages read what earlier ones released.
 
     A table that later stages or a second round read is stored before these run. They may fail because of
-    its numbers: if a repeat drew fresh noise, each failure would reveal one more noisy result, free.
+    its numbers: if a repeat drew fresh noise, each failure would reveal one more noisy result, free. The
+    owner's audit passes what to ``read`` in place of the session's data.
     """
     tables, so_far, places = [], StageOutputs(session.sealed), itertools.count()
+    reading = session.engine.measure if read is None else read
 
     def release_one(measure: MeasurePlan, early: bool) -> ReleasedTable:
         if receipt is None or not (early or measure.again is not None):
-            return _one_release(session, measure)
+            return _one_release(reading, measure)
         place = next(places)
         stored = session.part(receipt, place)
         if stored is None:
-            part = _as_kept(session, [_one_release(session, measure)], [measure])
+            part = _as_kept(session, [_one_release(reading, measure)], [measure])
             stored = session.keep(receipt, place, part)
         return from_bytes(stored, [measure.measured.measure.width], [measure.measured])[0]
 
@@ -102,8 +109,8 @@ def release_stages(session: Session, plan: Plan, receipt: Stored | None = None) 
     return tables
 
 
-def _one_release(session: Session, measure: MeasurePlan) -> ReleasedTable:
-    return release(session.engine.measure(measure.measured), measure.measured, from_system)
+def _one_release(reading: Measuring, measure: MeasurePlan) -> ReleasedTable:
+    return release(reading(measure.measured), measure.measured, from_system)
 
 
 def answer_of(

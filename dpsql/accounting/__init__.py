@@ -13,13 +13,13 @@ accountants here count in whole units: see ``units``.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self, TypeVar
 
 from dpsql.ir.allowance import Allowance
 from dpsql.ir.event import Event
+from dpsql.lazy_dataclass import dataclass
 from dpsql.shelf import modules
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Set
-from dataclasses import astuple, dataclass, field
+from dataclasses import astuple, field
 from typing import Any
 
 from dpsql.accounting import Accountant, Amount, bound
@@ -13,6 +13,7 @@ from dpsql.accounting.entries import Content, Granted, Overdrawn, now
 from dpsql.accounting.ledger_file import damaged
 from dpsql.accounting.shared_accounts import SharedAccounts
 from dpsql.errors import refuse
+from dpsql.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,6 @@ import sqlite3
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
-from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Protocol
@@ -42,6 +41,7 @@ from dpsql.accounting.ledger_file import (
 )
 from dpsql.accounting.queue import queue_of
 from dpsql.errors import InterfaceError
+from dpsql.lazy_dataclass import dataclass
 
 FORMAT = b"dpsql ledger, format 1"
 _ROWS = (

@@ -24,7 +24,6 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -43,6 +42,7 @@ from dpsql.accounting.rounding import (
 from dpsql.accounting.units import UNIT, UnitAccountant, Units
 from dpsql.ir.allowance import Allowance
 from dpsql.ir.event import ResponseEvent
+from dpsql.lazy_dataclass import dataclass
 
 SELECTION = Fraction(1, 5)
 """Share of the owner's delta for thresholds."""

@@ -20,7 +20,7 @@ sums      the totals of all entries before it      so that nobody must read thos
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Any
@@ -28,6 +28,7 @@ from typing import Any
 from dpsql.accounting import Accountant, Amount
 from dpsql.accounting.chain import Link
 from dpsql.errors import OperationalError
+from dpsql.lazy_dataclass import dataclass
 
 Content = dict[str, Any]
 

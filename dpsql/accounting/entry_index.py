@@ -14,11 +14,10 @@ sums      by its kind
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from dpsql.accounting import Amount
 from dpsql.accounting.chain import SUMS, Link
 from dpsql.accounting.entries import Content, Found, measured, now
+from dpsql.lazy_dataclass import dataclass
 
 _BELONGING = ("share", "part", "answer")
 

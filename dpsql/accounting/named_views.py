@@ -10,9 +10,10 @@ A name is its creator's: two analysts may each have a view of that name.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from dpsql.accounting.entries import Content
+from dpsql.lazy_dataclass import dataclass
 from dpsql.policy.names import fold
 
 

@@ -28,7 +28,6 @@ Test    tests/privacy/test_accountants.py, tests/privacy/test_divergences.py
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from typing import assert_never
@@ -54,6 +53,7 @@ from dpsql.ir.event import (
     ResponseEvent,
     ThresholdEvent,
 )
+from dpsql.lazy_dataclass import dataclass
 from dpsql.mechanisms import at_least
 
 LEAST = 2.0

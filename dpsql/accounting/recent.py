@@ -10,12 +10,13 @@ time pass; the caps of the whole are sums that do not rest on it, and ``verify``
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import reduce
 from operator import add
 
 from dpsql.accounting import Amount
 from dpsql.accounting.chain import Link
+from dpsql.lazy_dataclass import dataclass
 
 _AT_FIRST = 64
 

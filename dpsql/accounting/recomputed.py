@@ -15,12 +15,13 @@ Test    tests/privacy/test_recomputed.py
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from dpsql.accounting import Accountant, Amount
 from dpsql.accounting.chain import Link
 from dpsql.accounting.shared_accounts import SharedAccounts
 from dpsql.accounting.stored_events import read
+from dpsql.lazy_dataclass import dataclass
 
 
 @dataclass(slots=True)

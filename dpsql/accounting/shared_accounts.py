@@ -18,12 +18,13 @@ Test    tests/privacy/test_shared_accounts.py
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from dpsql.accounting import Accountant, Amount
 from dpsql.accounting.chain import Link
 from dpsql.accounting.entries import Content, Overdrawn, SharedGrant, now
+from dpsql.lazy_dataclass import dataclass
 
 
 def group_account(name: str) -> str:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -17,6 +16,7 @@ from dpsql.accounting import AccountantOf, Budget, Shortage
 from dpsql.errors import refuse
 from dpsql.ir.allowance import Allowance
 from dpsql.ir.event import Event
+from dpsql.lazy_dataclass import dataclass
 
 UNIT = 10**15
 """Units in an epsilon, or a rho, of 1; a delta of 1 has ``DELTA_UNIT``."""

@@ -17,7 +17,6 @@ Test    tests/privacy/test_accountants.py
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import assert_never
 
@@ -42,6 +41,7 @@ from dpsql.ir.event import (
     ResponseEvent,
     ThresholdEvent,
 )
+from dpsql.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True)

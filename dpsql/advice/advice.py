@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from fractions import Fraction
 from typing import Any
 
@@ -19,6 +19,7 @@ from dpsql.accounting import Budget
 from dpsql.advice.planner import Answerable, Number, Planner, Setting, Unanswerable
 from dpsql.advice.questions import counted, questions_of
 from dpsql.errors import InterfaceError
+from dpsql.lazy_dataclass import dataclass
 from dpsql.parse.parse import Query
 
 PRICES = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -26,6 +26,7 @@ from dpsql.explain.doubts import error_over, reach_of, units_needed_of
 from dpsql.ir.bound import Missing, MissingClip, NeededBounds
 from dpsql.ir.plan import Plan
 from dpsql.ir.source import Source
+from dpsql.lazy_dataclass import dataclass
 from dpsql.mechanisms import mechanism
 from dpsql.parse.parse import Query, parse
 from dpsql.plan.plan import plan

@@ -8,7 +8,6 @@ computes the answer from the noisy sums. Margins use nothing of an aggregate but
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
 from functools import cache
@@ -18,6 +17,7 @@ from sqlglot import exp
 
 from dpsql.ir.column import DOUBLE, HUGEINT, Fact, Interval, Kind, Type, decimal_size
 from dpsql.ir.grid import Target
+from dpsql.lazy_dataclass import dataclass
 from dpsql.shelf import modules
 
 if TYPE_CHECKING:

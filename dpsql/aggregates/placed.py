@@ -6,10 +6,9 @@ cost in [0.0, 5000.0]   0 .. 2^32, steps of 5000 / 2^32
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from dpsql.aggregates import Unbounded, type_of_sum
 from dpsql.ir.column import Fact, Kind, decimal_size, range_of
+from dpsql.lazy_dataclass import dataclass
 
 MOST = 2**32
 """Places of the grid: n * sum of squares stays below 2^127 up to two thousand million rows."""

@@ -11,13 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any, Protocol
 
 from dpsql.attacks.world import ANALYSTS, World
 from dpsql.audit.oracles import without_noise
 from dpsql.dbapi import Connection, connect
+from dpsql.lazy_dataclass import dataclass
 
 _ENOUGH = 5  # trials with exact answers, which are right every time
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import multiprocessing
 import signal
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 
@@ -17,6 +16,7 @@ from dpsql.attacks.attack import Attack, Outcome
 from dpsql.attacks.chances import ERRS, beats
 from dpsql.attacks.world import World
 from dpsql.errors import Error, InternalError
+from dpsql.lazy_dataclass import dataclass
 
 ROOMS = (
     "averaging",

@@ -16,7 +16,7 @@ import datetime
 import secrets
 import shutil
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from dpsql.audit.neighbours import deletions
@@ -25,6 +25,7 @@ from dpsql.driver import connect as engine
 from dpsql.driver import duckdb
 from dpsql.engines.identifiers import quote, table_sql, text
 from dpsql.errors import InterfaceError
+from dpsql.lazy_dataclass import dataclass
 from dpsql.policy.catalogue import Known
 
 ANALYSTS = ("eve", "mal")

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -29,6 +29,7 @@ from dpsql.ir.event import Event
 from dpsql.ir.plan import MeasurePlan, Plan, PublicKeys, Threshold
 from dpsql.ir.source import Source
 from dpsql.ir.table import ExactTable, Masses
+from dpsql.lazy_dataclass import dataclass
 from dpsql.plan.bound_lookup import Lookup
 from dpsql.plan.bound_search import bound_of
 from dpsql.plan.terms import Terms

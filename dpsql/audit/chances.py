@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -29,6 +28,7 @@ from dpsql.ir.column import Value
 from dpsql.ir.detail import Detail
 from dpsql.ir.plan import DetailPlan
 from dpsql.ir.table import Masses
+from dpsql.lazy_dataclass import dataclass
 from dpsql.mechanisms.exponential import Choices, Chosen
 from dpsql.release.details import chosen_by_system, released_detail
 from dpsql.release.release import from_system

@@ -25,7 +25,7 @@ from dpsql.policy.model import Policy
 
 
 class Lacking:
-    """A database that leaves out one unit at a time."""
+    """A database that leaves out one unit at a time, or some."""
 
     def __init__(self, path: Path, policy: Policy, known: Known) -> None:
         self._tables, files = known.tables, is_files(path)
@@ -43,17 +43,22 @@ class Lacking:
         """Return the exact table of a measure without the unit's rows."""
         return self._engine.measure(planned)
 
-    def leave_out(self, unit: object) -> None:
-        """Leave out the rows of this unit (and no other) from now on."""
+    def leave_out(self, *units: object) -> None:
+        """Leave out the rows of these units (and no others) from now on."""
         self._engine.forget()
+        parts = [tuple(unit.values()) if isinstance(unit, dict) else (unit,) for unit in units]
         for table in self._tables:
             if not table.public:
-                units = tuple(unit.values()) if isinstance(unit, dict) else (unit,)
-                belongs = self._belongs(table, 0, "t", [text(str(each)) for each in units])
-                self._view(table, f" WHERE ({belongs}) IS NOT TRUE")
+                belongs = [self._belongs(table, 0, "t", [text(str(each)) for each in part]) for part in parts]
+                kept = " AND ".join(f"({each}) IS NOT TRUE" for each in belongs)
+                self._view(table, f" WHERE {kept}" if kept else "")
 
     def units(self, number: int, salt: int) -> list[object]:
-        """Return some units: half of them have the most rows in a private table, the others are random."""
+        """Return some units: half of them have the most rows in a private table, the others are random.
+
+        From now on nobody is left out.
+        """
+        self.leave_out()
         private = [table for table in self._tables if not table.public]
         largest = [
             self._do(

@@ -57,11 +57,11 @@ def _cut(first: NDArray[np.float64], second: NDArray[np.float64], delta: float) 
 
 def _bounds(hits: int, tries: int) -> tuple[float, float]:
     """Return Clopper-Pearson bounds of a probability, each wrong with probability 1e-9 / 4."""
-    return _least(hits, tries), 1.0 - _least(tries - hits, tries)
+    return least(hits, tries, ERRS / 4), 1.0 - least(tries - hits, tries, ERRS / 4)
 
 
-def _least(hits: int, tries: int) -> float:
-    """Return the success probability at which at least ``hits`` hits have probability 1e-9 / 4."""
+def least(hits: int, tries: int, errs: float) -> float:
+    """Return the success probability at which at least ``hits`` hits have probability ``errs``."""
     if hits == 0:
         return 0.0
     counts = np.arange(hits, tries + 1)
@@ -71,7 +71,7 @@ def _least(hits: int, tries: int) -> float:
     for _ in range(50):
         middle = (low + high) / 2
         logs = ways + counts * math.log(middle) + (tries - counts) * math.log1p(-middle)
-        rare = logs.max() + math.log(np.exp(logs - logs.max()).sum()) < math.log(ERRS / 4)
+        rare = logs.max() + math.log(np.exp(logs - logs.max()).sum()) < math.log(errs)
         low, high = (middle, high) if rare else (low, middle)
     return low
 

@@ -7,7 +7,7 @@ Details that are chosen instead of noised are audited by their probabilities: ``
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -16,6 +16,7 @@ from dpsql.ir.column import Value
 from dpsql.ir.plan import MeasurePlan, Noise, Norm
 from dpsql.ir.synthetic import SyntheticRows
 from dpsql.ir.table import ExactTable
+from dpsql.lazy_dataclass import dataclass
 from dpsql.release.completed import completed
 from dpsql.release.groups import plain
 from dpsql.release.release import from_system, release

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
 from itertools import accumulate
 
@@ -28,6 +28,7 @@ from dpsql.ir.detail import Detail
 from dpsql.ir.event import ChoiceEvent, Event
 from dpsql.ir.plan import DetailPlan, MeasurePlan, Noise
 from dpsql.ir.table import ExactTable
+from dpsql.lazy_dataclass import dataclass
 from dpsql.release.completed import completed
 from dpsql.release.groups import plain
 from dpsql.release.matrices import has_matrix

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from dpsql.batch.item import Item
 from dpsql.batch.ledger_entries import loss, lost
@@ -18,6 +18,7 @@ from dpsql.dbapi.guard import guarded, text_of
 from dpsql.dbapi.limits import limited
 from dpsql.errors import Error, refuse
 from dpsql.ir.source import Source, Span
+from dpsql.lazy_dataclass import dataclass
 from dpsql.parse.parse import Query
 from dpsql.parse.scripts import tokens
 from dpsql.planning import parsed

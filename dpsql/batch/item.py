@@ -6,11 +6,10 @@ again      select count(*) from patients      price 0.5, costs nothing: like old
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from dpsql.batch.script import Task
 from dpsql.ir.plan import Plan
 from dpsql.ir.price import Price
+from dpsql.lazy_dataclass import dataclass
 from dpsql.parse.parse import Query
 from dpsql.parse.view_statements import Create
 

@@ -13,12 +13,13 @@ import datetime
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
 from dpsql.batch.atomic_files import write
 from dpsql.errors import refuse
+from dpsql.lazy_dataclass import dataclass
 
 NAME = "manifest.json"
 FORMAT = 1

@@ -8,11 +8,11 @@ The page is self-contained: it holds no script and loads nothing.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from html import escape
 
 from dpsql.batch.page_style import PAGE_STYLE
 from dpsql.errors import InterfaceError
+from dpsql.lazy_dataclass import dataclass
 from dpsql.render.answer_fields import AnswerFields
 from dpsql.render.box import below_table
 from dpsql.render.cells import one_line

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Callable, Container
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from dpsql.answer import Answer
@@ -16,6 +16,7 @@ from dpsql.batch.start import refused
 from dpsql.batch.together import asked_together
 from dpsql.dbapi import Connection
 from dpsql.errors import Error
+from dpsql.lazy_dataclass import dataclass
 from dpsql.terminal.progress import Progress
 from dpsql.terminal.waiting import beside
 

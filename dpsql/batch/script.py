@@ -9,10 +9,10 @@ SELECT * FROM wards;                  Task("statement_02", ...)
 from __future__ import annotations
 
 import unicodedata
-from dataclasses import dataclass
 
 from dpsql.errors import Error, refuse
 from dpsql.ir.source import Span
+from dpsql.lazy_dataclass import dataclass
 from dpsql.parse.scripts import Statement, amount, in_script, statements
 
 SETTINGS = {

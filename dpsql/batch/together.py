@@ -18,7 +18,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 
 from dpsql.batch.item import Item
@@ -26,6 +26,7 @@ from dpsql.batch.shares import added
 from dpsql.dbapi import Connection
 from dpsql.ir.measure import Measure
 from dpsql.ir.plan import MeasurePlan, Plan, StagePlan
+from dpsql.lazy_dataclass import dataclass
 from dpsql.plan import joint
 from dpsql.plan.digest import digest_of
 from dpsql.plan.measure_facts import MeasureFacts, measure_facts_of
@@ -34,8 +35,8 @@ from dpsql.planning import rewritten
 from dpsql.pricing import price_of
 from dpsql.session import Session
 from dpsql.session.kept_plans import Prepared
+from dpsql.workload.added_value import added_value
 from dpsql.workload.common_rows import Renamed, renamed
-from dpsql.workload.questions import added_by
 
 WORSE = 1.05
 """No statement is measured with others that would be less exact by more than this."""
@@ -60,7 +61,7 @@ class _Candidate:
         """What must be the same in statements that are measured together."""
         at_most, copies = self.facts.owned.at_most, self.facts.measure.copies
         proved = None if at_most is None else at_most // copies
-        added = added_by(self.renamed.measure.statistics[0])
+        added = added_value(self.renamed.measure.statistics)
         return repr(self.renamed.rows), repr(added), self.facts.rows, proved
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from contextlib import closing
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from dpsql.cli.shared_arguments import Commands, command
 from dpsql.errors import Error, InterfaceError
@@ -23,12 +23,16 @@ from dpsql.terminal.waiting import beside, lasting
 
 if TYPE_CHECKING:
     from dpsql.audit.neighbour_views import Lacking
+    from dpsql.audit.one_run import OneRun
     from dpsql.audit.statements import Part
+    from dpsql.audit.whole_statements import Guessed
     from dpsql.dbapi import Connection
     from dpsql.parse.scripts import Statement
     from dpsql.session import Session
 
 FAILED = 1
+_FEWEST = 20
+_TOGETHER = "all together"
 
 WARNING = "For the owner only: exact measurements of private rows, without noise. Show them to nobody else."
 
@@ -41,13 +45,17 @@ def arguments(names: Commands) -> None:
         "For every statement of a file: leave out one unit at a time, measure exactly, and compare the "
         "largest change with the declared sensitivity. Then release noise many times with and without the "
         "unit with the largest change, and compare the epsilon that this proves with the planned one; where "
-        "a value is chosen, like a median, compare the probabilities themselves. Nothing is debited. Units "
-        "that are not tried may change more. Whoever can read the files can run it; no account is asked for, "
-        "and what it prints is for the owner only. It exits with 1 unless every statement keeps its "
-        "promise.",
+        "a value is chosen, like a median, compare the probabilities themselves. With --attack, also "
+        "release each statement as a whole, with the unit or without it as a coin says, learn from half of "
+        "the releases to guess the coin, and compare what the guesses at the other half prove with the "
+        "price. With --canaries, release all statements once more, together, with each of some units in or "
+        "out by a coin, and guess all these coins. Nothing is debited. Units that are not tried may change "
+        "more. Whoever can read the files can run it; no account is asked for, and what it prints is for "
+        "the owner only. It exits with 1 unless every statement keeps its promise.",
         (
             "dpsql audit clinic.duckdb questions.sql",
             "dpsql audit clinic.duckdb questions.sql --units 50 --trials 0",
+            "dpsql audit clinic.duckdb questions.sql --attack --trials 2000 --canaries 20",
         ),
     )
     parser.add_argument(
@@ -70,6 +78,16 @@ def arguments(names: Commands) -> None:
         metavar="N",
         help="releases of noise with and without a unit, 0 for none; default: 1000",
     )
+    parser.add_argument(
+        "--attack", action="store_true", help="guess from whole statements whether a unit was in the data"
+    )
+    parser.add_argument(
+        "--canaries",
+        type=int,
+        default=0,
+        metavar="N",
+        help="guess of so many units which were in one release of all statements together; default: none",
+    )
     parser.set_defaults(run=audit, usage=parser.error)
 
 
@@ -82,6 +100,10 @@ def audit(options: Namespace) -> int:
 
     if options.units < 1 or options.trials < 0:
         options.usage("--units is at least 1, and --trials at least 0")
+    if options.attack and options.trials < _FEWEST:
+        options.usage(f"--attack needs at least {_FEWEST} trials")
+    if options.canaries < 0:
+        options.usage("--canaries is at least 0")
     text = _text(options.file)
     asked = statements(text, options.file.name)
     try:
@@ -103,7 +125,7 @@ def _audit_statements(
     asked: tuple[Statement, ...],
     text: str,
 ) -> int:
-    from dpsql.audit.statements import OK, audited
+    from dpsql.audit.statements import OK
     from dpsql.parse.scripts import in_script
 
     units = neighbour.units(options.units, secrets.randbits(31))
@@ -112,6 +134,7 @@ def _audit_statements(
     work = _Runner(db, neighbour, sum(statement.setting is None for statement in asked))
     rows: list[tuple[str, ...]] = []
     price, failed, number = options.epsilon or session.policy.query.epsilon, list[str](), 0
+    priced = list[tuple[str, float]]()
     for at, statement in enumerate(asked, 1):
         name = statement.name or str(at)
         if statement.setting is not None:
@@ -119,10 +142,12 @@ def _audit_statements(
             continue
         number += 1
         try:
-            parts = work.done(
+            parts, guessed = work.done(
                 name,
                 partial(
-                    audited, session, statement.text, price, neighbour, units, options.trials, work.going
+                    _audited,
+                    (session, statement.text, price, neighbour, units, options.trials, work.going),
+                    options.attack,
                 ),
             )
         except Error as error:
@@ -131,14 +156,49 @@ def _audit_statements(
             rows.append((name, "", "", "", "refused"))
             failed.append(name)
             continue
+        priced.append((statement.text, price))
         rows += [_row(name, part) for part in parts] or [(name, "", "", "", "nothing private")]
-        if any(part.verdict != OK for part in parts):
+        if guessed is not None:
+            rows.append(_row_guessed(name, "the whole", guessed))
+        if any(part.verdict != OK for part in parts) or not (guessed is None or guessed.holds):
             failed.append(name)
+    at_once = _at_once(options, session, priced, neighbour, work) if options.canaries else None
+    if at_once is not None:
+        rows.append(_row_guessed(_TOGETHER, f"{at_once.canaries} canaries", at_once))
+        failed += [] if at_once.holds else [_TOGETHER]
     put(WARNING)
     put(box(_TITLES, rows, (False, False, True, True, False)))
     _put_paragraphs(f"{_legend(options, len(units), session.policy.unit.name)}\n\n{_verdict(number, failed)}")
     flush()
     return FAILED if failed else 0
+
+
+_Asked: TypeAlias = "tuple[Session, str, float, Lacking, list[object], int, Callable[[str], None]]"
+_Audited: TypeAlias = "tuple[list[Part], Guessed | None]"
+
+
+def _audited(asked: _Asked, attack: bool) -> _Audited:
+    """Audit the parts of a statement, then the whole."""
+    from dpsql.audit.statements import audited
+    from dpsql.audit.whole_statements import guessed
+
+    return audited(*asked), guessed(*asked) if attack else None
+
+
+def _at_once(
+    options: Namespace,
+    session: Session,
+    priced: list[tuple[str, float]],
+    neighbour: Lacking,
+    work: _Runner,
+) -> OneRun | None:
+    from dpsql.audit.one_run import audited_at_once
+
+    canaries = neighbour.units(options.canaries, secrets.randbits(31))
+    return work.done(_TOGETHER, partial(audited_at_once, session, priced, neighbour, canaries, work.going))
+
+
+_T = TypeVar("_T")
 
 
 class _Runner:
@@ -148,7 +208,7 @@ class _Runner:
         self._engines, self._stopped = (db, neighbour), threading.Event()
         self._progress, self._now = Progress(statements), ""
 
-    def done(self, name: str, step: Callable[[], list[Part]]) -> list[Part]:
+    def done(self, name: str, step: Callable[[], _T]) -> _T:
         started, self._now = time.monotonic(), ""
 
         def tick() -> None:
@@ -185,6 +245,18 @@ def _legend(options: Namespace, units: int, unit: str) -> str:
             f"{options.trials:,} releases with and without the furthest {unit} prove, of choices the largest "
             "that there is. A verdict is wrongly not ok once in a billion."
         )
+    if options.attack:
+        text += (
+            f" Guesses: {2 * options.trials:,} releases of the whole statement, in half of which, by coins, "
+            f"the furthest {unit} was left out. How to tell was learned from one half; the guesses at the "
+            "other prove the epsilon, which is wrongly above the price once in a million."
+        )
+    if options.canaries:
+        text += (
+            f" Canaries: {unit}s that were in one release of all statements together, or out, each by a "
+            "coin. Which are guessed follows from the release; what the guesses prove is wrongly above the "
+            "price of all together once in ten thousand times."
+        )
     return text
 
 
@@ -207,6 +279,14 @@ def _row(name: str, part: Part) -> tuple[str, ...]:
     moved = f"{_number(part.moved * part.declared)} of {declared} ({100 * part.moved:.2f} %)"
     epsilon = "-" if part.least is None else f"{part.least:.3f}"
     return name, part.name, moved, f"{epsilon} of {part.claimed:.3f}", part.verdict
+
+
+def _row_guessed(name: str, part: str, guessed: Guessed | OneRun) -> tuple[str, ...]:
+    from dpsql.audit.statements import OK, TELLS
+
+    guesses = f"{guessed.right:,} of {guessed.guesses:,} guesses are right"
+    epsilon = f"{guessed.proven:.3f} of {guessed.claimed:.3f}"
+    return name, part, guesses, epsilon, OK if guessed.holds else TELLS
 
 
 def _number(value: float) -> str:

@@ -6,7 +6,6 @@ import shutil
 import tempfile
 import textwrap
 from argparse import Namespace
-from dataclasses import dataclass
 from pathlib import Path
 
 from dpsql.cli.analyst_commands import answered
@@ -14,6 +13,7 @@ from dpsql.cli.demo_data import PATIENTS, POLICY, build
 from dpsql.cli.shared_arguments import Commands, command
 from dpsql.dbapi import Connection, connect
 from dpsql.errors import Error, InterfaceError
+from dpsql.lazy_dataclass import dataclass
 from dpsql.render.box import answer_text
 from dpsql.shell import run as shell
 from dpsql.terminal.accounts import budget_text

@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
 
@@ -20,6 +19,7 @@ from dpsql.cli.questions import Asker, NotThis
 from dpsql.errors import InterfaceError
 from dpsql.ir.column import Kind
 from dpsql.ir.relation import Columns, names_of
+from dpsql.lazy_dataclass import dataclass
 from dpsql.policy.catalogue import Catalogue, FoundColumn, FoundTable, FoundView
 from dpsql.policy.check_ranges import proposed
 from dpsql.policy.domain import Mismatch, enum_members, interval_of, shown

@@ -13,10 +13,10 @@ import sys
 import textwrap
 import tomllib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TypeVar
 
 from dpsql.errors import InterfaceError
+from dpsql.lazy_dataclass import dataclass
 from dpsql.policy.columns import MOST_VALUES
 from dpsql.policy.model import Bound
 from dpsql.policy.names import fold, perhaps

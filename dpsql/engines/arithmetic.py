@@ -19,7 +19,9 @@ The constant has an exponent: without one it would be a DECIMAL, and nothing wou
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
+
+from dpsql.lazy_dataclass import dataclass
 
 from dpsql.engines.dialect import DUCKDB, Dialect
 

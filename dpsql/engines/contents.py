@@ -18,8 +18,9 @@ import hashlib
 import hmac
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from dpsql.lazy_dataclass import dataclass
 
 Seen = tuple[int, int, int, int, int]
 """A file's device, inode, size, modification time and change time."""

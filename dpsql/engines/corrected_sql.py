@@ -20,7 +20,7 @@ Test    grammar_tests/test_corrected.py (all fixtures, neighbours), tests/privac
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from dpsql.engines.arithmetic import Arithmetic
 from dpsql.engines.measure_sql import (
@@ -43,6 +43,7 @@ from dpsql.engines.row_cells import NOT_KNOWN, Ends, Row, rows_sql
 from dpsql.engines.row_copies import decoded_sql
 from dpsql.ir.plan import MeasurePlan, Norm, Shape, Threshold
 from dpsql.ir.statistic import Part, Statistic
+from dpsql.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,9 +12,9 @@ list; an unknown one might be a macro, a sequence or a clock.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from dpsql.lazy_dataclass import dataclass
 from dpsql.policy.names import fold
 
 if TYPE_CHECKING:

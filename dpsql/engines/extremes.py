@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from decimal import Decimal
 
 from dpsql.engines.identifiers import quote, table_sql
@@ -35,6 +35,7 @@ from dpsql.ir.column import Interval, Kind, Type, decimal_size
 from dpsql.ir.relation import Relation
 from dpsql.ir.scalar import Call, Literal, Ref, Scalar
 from dpsql.ir.statistic import Part, Statistic
+from dpsql.lazy_dataclass import dataclass
 
 _DIGITS = 1e15
 """DOUBLEs hold all whole numbers up to this one, and as many digits of a decimal."""

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from dpsql.engines.arithmetic import DOUBLES, SMALL, TIES, WHOLE, Arithmetic, fits
 from dpsql.engines.corrected_sql import Special, corrected_sql
@@ -28,6 +28,7 @@ from dpsql.engines.unit_totals import UnitTotals
 from dpsql.facts.light_units import row_source
 from dpsql.ir.plan import MeasurePlan, Shape, Threshold
 from dpsql.ir.statistic import Statistic
+from dpsql.lazy_dataclass import dataclass
 
 
 @dataclass(slots=True)

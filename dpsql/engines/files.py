@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 from dpsql.engines.contents import Seen
 from dpsql.engines.file_sql import fields_of
 from dpsql.engines.open_files import seen
 from dpsql.errors import DatabaseError, refuse
+from dpsql.lazy_dataclass import dataclass
 from dpsql.policy.files import ENDINGS
 from dpsql.policy.model import CsvRule, Policy, TableRule
 from dpsql.policy.names import fold

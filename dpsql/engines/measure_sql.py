@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import assert_never
 
 from dpsql.engines.arithmetic import WHOLE, in_whole_numbers
@@ -34,6 +34,7 @@ from dpsql.ir.relation import Filter, Project, Scan
 from dpsql.ir.scalar import Literal
 from dpsql.ir.statistic import SLACK, Part, Statistic
 from dpsql.ir.synthetic import SyntheticRows
+from dpsql.lazy_dataclass import dataclass
 
 CELL = 2**50
 """Largest sum of a unit before clipping; its square fits 128 bits."""

@@ -19,13 +19,13 @@ import os
 import threading
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 from weakref import WeakSet
 
 from dpsql.engines.contents import CHUNK, Content, Seen, chunks
 from dpsql.errors import DatabaseError, refuse
+from dpsql.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     import duckdb

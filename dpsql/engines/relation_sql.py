@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from decimal import Decimal
 from functools import partial
 from typing import TypeAlias, assert_never
@@ -41,6 +41,7 @@ from dpsql.ir.relation import (
     unit_types,
 )
 from dpsql.ir.scalar import Call, Literal, Ref, Scalar, conjuncts, refs
+from dpsql.lazy_dataclass import dataclass
 
 # ---- relations ---------------------------------------------------------------------------------------
 

@@ -8,7 +8,6 @@ A cell is a whole number, and NULL where the row does not count (arithmetic.py s
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TypeAlias, assert_never
 
@@ -23,6 +22,7 @@ from dpsql.ir.column import Fact, Kind
 from dpsql.ir.plan import MeasurePlan, Shape
 from dpsql.ir.scalar import Scalar
 from dpsql.ir.statistic import CELLS, Part, Statistic, width_of
+from dpsql.lazy_dataclass import dataclass
 
 Ends: TypeAlias = tuple[float, float]
 """Numbers that no value of an argument is below or above; with them, no value is NaN."""

@@ -23,7 +23,6 @@ A copy is exact and private; see special_units.py.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from dpsql.engines.identifiers import quote, table_sql, text
@@ -36,6 +35,7 @@ from dpsql.ir.measure import Measure
 from dpsql.ir.plan import MeasurePlan, PublicKeys
 from dpsql.ir.relation import Scan, names_of
 from dpsql.ir.scalar import Ref
+from dpsql.lazy_dataclass import dataclass
 
 _Column: TypeAlias = tuple[str, tuple[str, ...]]
 """A column of the table, and the listed values of which it has the codes; itself where there are none."""

@@ -24,7 +24,7 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from dpsql.engines.corrected_sql import Special, counts_units
 from dpsql.engines.identifiers import quote, table_sql
@@ -36,6 +36,7 @@ from dpsql.facts.light_units import RowSource, most_rows, most_squares, plain_ke
 from dpsql.ir.plan import MeasurePlan, PublicKeys
 from dpsql.ir.relation import Columns, Scan, ScanColumn
 from dpsql.ir.scalar import Ref
+from dpsql.lazy_dataclass import dataclass
 
 KEPT = 8
 """The most tables of special units that are kept; the one that was used longest ago is dropped."""

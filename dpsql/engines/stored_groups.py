@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, NoReturn, TypeAlias, overload
 
 import numpy as np
@@ -21,6 +21,7 @@ from dpsql.engines.measure_sql import TOTAL
 from dpsql.ir.column import Value
 from dpsql.ir.plan import MeasurePlan
 from dpsql.ir.table import ExactGroups
+from dpsql.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray  # numpy loads its typing apart, and slowly

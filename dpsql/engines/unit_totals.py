@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from dpsql.engines.extremes import Extremes
 from dpsql.engines.identifiers import quote, table_sql
@@ -35,6 +35,7 @@ from dpsql.ir.plan import MeasurePlan, Norm
 from dpsql.ir.relation import Columns, Relation, Scan
 from dpsql.ir.scalar import Call, Ref, Scalar
 from dpsql.ir.statistic import Part, Statistic
+from dpsql.lazy_dataclass import dataclass
 
 MARGIN = 1.001
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from dpsql.explain.columns import column_facts
@@ -25,6 +25,7 @@ from dpsql.ir.bound import MissingBound
 from dpsql.ir.column import Interval, Kind
 from dpsql.ir.measure import Finish
 from dpsql.ir.plan import MeasurePlan, Plan, PublicKeys, Threshold
+from dpsql.lazy_dataclass import dataclass
 from dpsql.policy.catalogue import Known
 
 HARDLY = 10

@@ -15,7 +15,6 @@ Test    grammar_tests/public/looked_up.sql, tests/privacy/test_attacks.py
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from dpsql.facts.ownership import pinned_columns
 from dpsql.facts.types import types_of
@@ -32,6 +31,7 @@ from dpsql.ir.relation import (
     Window,
 )
 from dpsql.ir.scalar import Call, Ref, Scalar, conjuncts
+from dpsql.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ Test    tests/privacy/test_light_units.py, grammar_tests/test_corrected.py
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from dpsql.facts.columns_read import stored_column
 from dpsql.facts.ownership import Owned, fan_out, meets_one, ownership_of
@@ -31,6 +31,7 @@ from dpsql.ir.plan import MeasurePlan, Norm
 from dpsql.ir.relation import Aggregate, Filter, Join, JoinKind, Project, Relation, Scan, ScanColumn, Window
 from dpsql.ir.scalar import Ref
 from dpsql.ir.statistic import Part
+from dpsql.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

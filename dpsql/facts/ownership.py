@@ -10,7 +10,7 @@ keys; only it may make a clip unnecessary.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeAlias, assert_never
 from weakref import WeakKeyDictionary
 
@@ -34,6 +34,7 @@ from dpsql.ir.relation import (
     names_of,
 )
 from dpsql.ir.scalar import Call, Literal, Ref, Scalar, conjuncts, refs
+from dpsql.lazy_dataclass import dataclass
 
 FAN_OUT = 10_000
 """Most rows that public tables may make of one private row."""

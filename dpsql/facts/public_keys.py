@@ -7,11 +7,11 @@ GROUP BY age                  all ages of its declared range, unless only the ke
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import prod
 
 from dpsql.ir.column import Categories, Listed
 from dpsql.ir.measure import KeyList, Measure
+from dpsql.lazy_dataclass import dataclass
 from dpsql.policy.catalogue import Known
 
 MOST_GROUPS = 100_000

@@ -18,11 +18,10 @@ of a visit.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from dpsql.facts.types import types_of
 from dpsql.ir.relation import Aggregate, Filter, Join, JoinKind, Project, Relation, Scan, Window
 from dpsql.ir.scalar import Call, Ref, Scalar, conjuncts
+from dpsql.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,6 @@ The list is made of declarations and the query: whether a pair was left out depe
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import assert_never
 
 from dpsql.facts.ownership import Owned, ownership_of
@@ -34,6 +33,7 @@ from dpsql.ir.relation import (
     scans,
 )
 from dpsql.ir.scalar import Call, Ref, conjuncts
+from dpsql.lazy_dataclass import dataclass
 
 _Key = tuple[str, frozenset[str]]
 """A table, and columns that are unique in it together."""

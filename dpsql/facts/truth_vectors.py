@@ -18,7 +18,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from decimal import Decimal
 from fractions import Fraction
 from typing import TypeAlias, assert_never
@@ -29,6 +29,7 @@ from dpsql.functions import Argument
 from dpsql.functions.core.conversion import sure
 from dpsql.ir.column import BOOLEAN, Fact, Kind, Type, decimal_size
 from dpsql.ir.scalar import Call, Literal, Ref, Scalar
+from dpsql.lazy_dataclass import dataclass
 
 _Row: TypeAlias = Sequence[Place]
 _TruthOf: TypeAlias = Callable[[_Row], Truth]

@@ -16,13 +16,13 @@ a branch of a CASE. No function does work or returns output that grows with a va
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
 from typing import TypeAlias
 
 from dpsql.ir.column import Fact, Kind, Type
 from dpsql.ir.scalar import Literal
 from dpsql.ir.source import Span
+from dpsql.lazy_dataclass import dataclass
 from dpsql.shelf import modules
 
 

@@ -9,12 +9,13 @@ NeededBounds((...), refusal)      a query needs these bounds, or it gets this re
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple, TypeAlias
 
 from dpsql.errors import Error
 from dpsql.ir.detail import Detail
 from dpsql.ir.relation import Relation
+from dpsql.lazy_dataclass import dataclass
 
 
 class MissingBound(NamedTuple):

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import ClassVar
 
 from dpsql.ir.detail import Detail
 from dpsql.ir.plan import MeasurePlan, Norm, PublicKeys, Shape
 from dpsql.ir.relation import Named, Relation
 from dpsql.ir.statistic import Statistic
+from dpsql.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -9,10 +9,12 @@ import datetime
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from decimal import Decimal
 from enum import Enum
 from typing import TypeAlias
+
+from dpsql.lazy_dataclass import dataclass
 
 Value: TypeAlias = bool | int | float | Decimal | str | datetime.date | datetime.datetime | None
 """A Python value of a literal, a parameter or a listed domain."""

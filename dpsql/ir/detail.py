@@ -7,10 +7,10 @@ and the plans of bounds are made of its ladder.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
 from typing import ClassVar
 
 from dpsql.ir.scalar import Scalar
+from dpsql.lazy_dataclass import dataclass
 
 
 class Detail(ABC):

@@ -6,8 +6,9 @@ Sensitivities and scales are in grid steps. Both are exact: an int, and a float 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TypeAlias
+
+from dpsql.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,6 @@ A true answer is the position of a value in the question's public list.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
@@ -20,6 +19,7 @@ from dpsql.ir.plan import Noise
 from dpsql.ir.relation import Relation, tables_read
 from dpsql.ir.scalar import Scalar
 from dpsql.ir.source import Source, Span
+from dpsql.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     import numpy as np

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from dpsql.ir.column import Type, Value
+from dpsql.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     import numpy as np

@@ -5,8 +5,9 @@ SUM(cost) / COUNT(*) + 1      Operation("+", (Operation("/", ("sum", "count")), 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TypeAlias
+
+from dpsql.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

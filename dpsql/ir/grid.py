@@ -11,12 +11,12 @@ The range is public, and values outside count at its ends. The grid never depend
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
 from typing import TypeAlias
 
 from dpsql.ir.column import Fact, Interval, Kind, Number, decimal_size
+from dpsql.lazy_dataclass import dataclass
 
 
 class End(Enum):

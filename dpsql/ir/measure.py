@@ -8,7 +8,7 @@ and public tables.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
 
 from dpsql.ir.bound import NeededBounds
@@ -20,6 +20,7 @@ from dpsql.ir.private_view import PrivateView
 from dpsql.ir.relation import AggregateCall, Join, Named, Relation, StageInput
 from dpsql.ir.source import Source, Span
 from dpsql.ir.statistic import Family, Statistic
+from dpsql.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeAlias
 
 from dpsql.ir.source import Span
+from dpsql.lazy_dataclass import dataclass
 
 OptionValue: TypeAlias = int | float | str | tuple[str, ...] | tuple[int | float, ...]
 """A number, a string, the parts of a column name, or a list of numbers."""

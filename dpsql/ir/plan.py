@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from enum import Enum
 from math import prod
 from typing import Generic, TypeAlias, TypeVar
@@ -22,6 +21,7 @@ from dpsql.ir.relation import StageInput, tables_read
 from dpsql.ir.source import Source
 from dpsql.ir.strategy import Floats, Integers, Strategy
 from dpsql.ir.synthetic import SyntheticRows
+from dpsql.lazy_dataclass import dataclass
 
 
 class Norm(Enum):

@@ -10,9 +10,10 @@ sums       columns that are summed over the rows of each combination, each measu
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from dpsql.ir.source import Span
+from dpsql.lazy_dataclass import dataclass
 
 METHODS = ("mwem", "mst")
 """How synthetic rows are made (mechanisms/synthetic)."""

@@ -11,13 +11,14 @@ Relations compare by identity; ``repr`` shows their structure without spans.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from enum import Enum
 from typing import TypeAlias, assert_never
 
 from dpsql.ir.column import Column, Fact, Kind, Type, Value, field_types
 from dpsql.ir.scalar import Scalar
 from dpsql.ir.source import Span
+from dpsql.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

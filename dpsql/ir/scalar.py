@@ -8,11 +8,12 @@ defined in ``functions/``. Spans are ignored in comparisons.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeAlias
 
 from dpsql.ir.column import Type, Value
 from dpsql.ir.source import Span
+from dpsql.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

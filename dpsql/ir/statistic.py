@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
 
 from dpsql.ir.scalar import Scalar
+from dpsql.lazy_dataclass import dataclass
 
 
 class Part(Enum):

@@ -7,10 +7,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from dpsql.ir.column import Value
 from dpsql.ir.event import ChoiceEvent, Event, GaussianEvent
+from dpsql.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NoReturn, TypeAlias, overload
 
 from dpsql.ir.column import Value
+from dpsql.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     import numpy as np

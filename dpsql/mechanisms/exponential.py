@@ -32,11 +32,12 @@ The work depends on the number of runs alone, except for one draw in many millio
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
+
+from dpsql.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray  # numpy loads its typing apart, and slowly

@@ -30,13 +30,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 
 import numpy as np
 
 from dpsql.ir.grid import End, Target
+from dpsql.lazy_dataclass import dataclass
 from dpsql.mechanisms.exponential import Choices, Choose, Integers
 
 CELLS = 16

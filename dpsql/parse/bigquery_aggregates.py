@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
 
@@ -24,6 +23,7 @@ from dpsql.aggregates import by_name, shelf
 from dpsql.errors import Error, refuse
 from dpsql.ir.column import Value
 from dpsql.ir.source import Span
+from dpsql.lazy_dataclass import dataclass
 from dpsql.parse.parameters import node_of
 from dpsql.parse.token_edits import NESTED, TokenEdits, called, is_call, span_between
 

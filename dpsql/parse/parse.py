@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
@@ -15,6 +14,7 @@ from dpsql.errors import Error, refuse
 from dpsql.ir.column import Value
 from dpsql.ir.options import Goal, Option
 from dpsql.ir.source import Source, Span
+from dpsql.lazy_dataclass import dataclass
 from dpsql.parse.accuracy_goal import goal_of
 from dpsql.parse.allow_list import MAX_DEPTH, MAX_TEXT, QUERIES, check_depth, check_size, check_tree
 from dpsql.parse.any_values import take_any_values

@@ -13,10 +13,11 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from dpsql.errors import Error, refuse
 from dpsql.ir.source import Span
+from dpsql.lazy_dataclass import dataclass
 
 _TOKEN = re.compile(
     r"""--[^\n]*             # a comment to the end of its line

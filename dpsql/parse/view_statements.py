@@ -13,12 +13,13 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from dpsql.errors import Error, refuse
 from dpsql.ir.options import Option
 from dpsql.ir.private_view import COUNT, METHODS, PrivateView, with_ranges
 from dpsql.ir.source import Span
+from dpsql.lazy_dataclass import dataclass
 
 _WORD = re.compile(
     r"""(?P<space>\s+|--[^\n]*|/\*.*?\*/)

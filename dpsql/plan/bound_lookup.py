@@ -11,12 +11,12 @@ refusal, as if there were none.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 
 from dpsql.errors import Error
 from dpsql.ir.bound import Bound, Missing, MissingBound, MissingClip, NeededBounds
 from dpsql.ir.plan import Plan
+from dpsql.lazy_dataclass import dataclass
 from dpsql.plan.bound_search import share_of, widest
 from dpsql.policy.catalogue import Known
 from dpsql.policy.found_bounds import with_bounds

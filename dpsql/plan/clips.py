@@ -9,7 +9,6 @@ units, or one row     UNIT or CELLS: a unit counts once in a group, so its group
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
 
 from dpsql.errors import refuse
@@ -17,6 +16,7 @@ from dpsql.ir.measure import Measure
 from dpsql.ir.plan import Norm, Shape
 from dpsql.ir.scalar import Scalar
 from dpsql.ir.statistic import Family, Part
+from dpsql.lazy_dataclass import dataclass
 from dpsql.plan import unit_norms
 from dpsql.plan.measure_facts import MeasureFacts
 from dpsql.rewrite.statistics import GRID

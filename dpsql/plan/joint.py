@@ -11,7 +11,7 @@ Proof   A row is in one cell (workload/cells.py), so that a measure of one count
         a unit's L1 norm as any measure does, and the engine enforces it, also where the noise is Gaussian.
         The rest is the strategy's claim (mechanisms/strategies/strategy.py). ``column`` is not below its
         exact norm.
-Test    tests/privacy/test_joint.py; grammar_tests
+Test    tests/privacy/test_joint.py, tests/privacy/test_joint_sums.py; grammar_tests
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import hashlib
 import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -32,8 +32,9 @@ from dpsql.ir.measure import KeyList, Measure
 from dpsql.ir.plan import Applied, Joint, MeasurePlan, Norm, PublicKeys
 from dpsql.ir.relation import Named, Relation
 from dpsql.ir.scalar import Scalar
-from dpsql.ir.statistic import Family
+from dpsql.ir.statistic import Family, Statistic
 from dpsql.ir.strategy import Floats, Integers, Strategy
+from dpsql.lazy_dataclass import dataclass
 from dpsql.mechanisms import mechanism
 from dpsql.mechanisms.strategies import gram
 from dpsql.mechanisms.strategies.cache import VERSION, StrategyCache
@@ -44,8 +45,9 @@ from dpsql.plan.measure_facts import MeasureFacts
 from dpsql.plan.noise_choice import LARGEST_SCALE, deviation, noise_with
 from dpsql.plan.running_totals import delivered_unit
 from dpsql.rewrite.disjoint_cells import load
+from dpsql.workload.added_value import added_value, in_steps_of
 from dpsql.workload.cells import Cells, cells_of
-from dpsql.workload.questions import added_by, adds_alike, numbers_of
+from dpsql.workload.questions import adds_alike, numbers_of
 
 GAIN = 0.95
 """Numbers are measured together where their error falls at least to this part."""
@@ -106,6 +108,9 @@ def may_join(facts: MeasureFacts) -> bool:
 
 def together(asked: Sequence[Asked], facts_of: Callable[[Measure], MeasureFacts]) -> list[MeasurePlan] | None:
     """Return the plans of measures of the same rows, all with the same cells; None where there are none."""
+    one = added_value([statistic for each in asked for statistic in each.measure.statistics])
+    if one is None:
+        return None
     of_rows, numbers, ends = schema.facts_of(asked[0].rows), list[tuple[Scalar, ...]](), [0]
     for each in asked:
         own = numbers_of(each.measure, each.facts.listed(), of_rows)
@@ -119,12 +124,12 @@ def together(asked: Sequence[Asked], facts_of: Callable[[Measure], MeasureFacts]
     places, rows = distinct(cells)
     parts = [rows[start:end] for start, end in itertools.pairwise(ends)]
     gram_of_all = gram.of_statements([(each.weight, part) for each, part in zip(asked, parts, strict=True)])
-    counted = facts_of(by_cell(asked[0].measure, asked[0].rows, cells))
-    unit = math.gcd(*(delivered_unit(each.measure) for each in asked))
+    counted = facts_of(by_cell(asked[0].measure, asked[0].rows, cells, one))
+    unit = math.gcd(*(delivered_unit(in_steps_of(each.measure, one)) for each in asked))
     best = min(_plans(counted, places, gram_of_all, unit, _digest(asked, parts)), key=error, default=None)
     if best is None:
         return None
-    return [_of_cells(each, best, part) for each, part in zip(asked, parts, strict=True)]
+    return [_of_cells(each, best, part, one) for each, part in zip(asked, parts, strict=True)]
 
 
 def _digest(asked: Sequence[Asked], parts: Sequence[Integers]) -> str:
@@ -135,17 +140,20 @@ def _digest(asked: Sequence[Asked], parts: Sequence[Integers]) -> str:
     return told.hexdigest()
 
 
-def _of_cells(asked: Asked, cells: MeasurePlan, rows: Integers) -> MeasurePlan:
+def _of_cells(asked: Asked, cells: MeasurePlan, rows: Integers, one: Statistic) -> MeasurePlan:
     facts = asked.facts
-    own = MeasurePlan(facts.measure, facts.columns, facts.listed(), cells.shape, cells.noise)
+    own = MeasurePlan(
+        in_steps_of(facts.measure, one), facts.columns, facts.listed(), cells.shape, cells.noise
+    )
     return replace(own, rows=cells.rows, rows_from=cells.rows_from, joint=Joint(cells, rows))
 
 
 def variance(planned: MeasurePlan) -> float:
     """Return the variance of all numbers of all groups, each relative to what one row adds to it."""
     assert planned.joint is not None
-    of_all = float((planned.joint.deviations() ** 2).sum()) * deviation(planned.noise) ** 2
-    return of_all / planned.measure.statistics[0].most ** 2
+    most = np.array([statistic.most for statistic in planned.measure.statistics], dtype=np.float64)
+    relative = planned.joint.deviations().reshape(-1, len(most)) / most
+    return float((relative**2).sum()) * deviation(planned.noise) ** 2
 
 
 def deviation_of(planned: MeasurePlan) -> float:
@@ -174,10 +182,8 @@ def distinct(cells: Cells) -> tuple[tuple[int, ...], Integers]:
     return tuple(places), np.array(numbers, dtype=np.int64).T
 
 
-def by_cell(measure: Measure, relation: Relation, cells: Cells) -> Measure:
-    """Return the measure that counts the rows of each cell, or sums the argument over them."""
-    one = added_by(measure.statistics[0])
-    assert one is not None
+def by_cell(measure: Measure, relation: Relation, cells: Cells, one: Statistic) -> Measure:
+    """Return the measure that adds up ``one`` over the rows of each cell: a count, or a sum."""
     keys = tuple(Named(f"cell {place}", part) for place, part in enumerate(cells.parts))
     return Measure(
         measure.name,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 
 from dpsql.detail_kinds import part
@@ -24,6 +23,7 @@ from dpsql.ir.plan import Norm, PublicKeys
 from dpsql.ir.relation import scans, stage_inputs
 from dpsql.ir.scalar import Call, Ref, Scalar, refs
 from dpsql.ir.statistic import Part
+from dpsql.lazy_dataclass import dataclass
 from dpsql.plan.public_groups import Combinations, key_columns, listed_groups, sizes_of
 from dpsql.plan.terms import Terms
 from dpsql.policy.catalogue import Known

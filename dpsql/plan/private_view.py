@@ -38,6 +38,7 @@ def planned(facts: MeasureFacts, view: PrivateView) -> MeasurePlan:
     """Return the best plan of a view's counts."""
     check_lists(facts)
     _check_size(facts)
+    assert len(facts.measure.statistics) == 1, "one number for each combination, since all are listed"
     keys = facts.listed()
     ranges = {name.casefold() for name in view.ranges}
     ordered = [title.casefold() in ranges for title in facts.measure.titles]

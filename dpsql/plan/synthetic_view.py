@@ -36,6 +36,7 @@ def planned(facts: MeasureFacts, view: PrivateView) -> MeasurePlan:
     """Return the plan of a view of synthetic rows."""
     assert view.method is not None
     check_lists(facts)
+    assert len(facts.measure.statistics) == 1, "one count for each combination, since all are listed"
     domains = tuple(_null_last(values) for values in facts.listed().domains)
     sizes, method = tuple(map(len, domains)), METHODS[view.method]
     _check_sizes(facts, sizes, method.cells(sizes))

@@ -6,11 +6,12 @@ result: ``Known``.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from dpsql.ir.column import Column, Type
 from dpsql.ir.private_view import PrivateView
 from dpsql.ir.relation import Columns, Link, names_of
+from dpsql.lazy_dataclass import dataclass
 from dpsql.policy.model import CsvRule
 from dpsql.policy.names import fold
 

@@ -14,10 +14,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Set
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from dpsql.ir.column import ANYTHING, Categories, Column, Domain, Fact, Kind, Listed, Type, type_named
 from dpsql.ir.private_view import PrivateView, with_ranges
+from dpsql.lazy_dataclass import dataclass
 from dpsql.policy.catalogue import Catalogue, FoundColumn, Key, Known, KnownTable, KnownView
 from dpsql.policy.checks import checks_of
 from dpsql.policy.domain import Mismatch, categories_of, interval_of, shown, size_of

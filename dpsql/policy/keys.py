@@ -10,11 +10,11 @@ A key is valid if the database enforces it (on these columns or on some of them)
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 
 from dpsql.errors import DatabaseError
 from dpsql.ir.column import Kind
 from dpsql.ir.relation import Columns
+from dpsql.lazy_dataclass import dataclass
 from dpsql.policy.catalogue import FoundTable, Key
 from dpsql.policy.domain import shown
 from dpsql.policy.model import Policy

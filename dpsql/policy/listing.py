@@ -6,11 +6,11 @@ Table("patients", unit="patient", columns=(Column("age", "INTEGER", low=0, high=
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from dpsql.ir.column import Categories, Fact, Interval, Kind, Listed, Sized, Value, as_text
 from dpsql.ir.column import Column as Bound
 from dpsql.ir.relation import names_of
+from dpsql.lazy_dataclass import dataclass
 from dpsql.policy.catalogue import Known, KnownTable
 
 

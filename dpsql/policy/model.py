@@ -22,11 +22,11 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from dpsql.ir.column import Value
 from dpsql.ir.relation import Columns, names_of
+from dpsql.lazy_dataclass import dataclass
 from dpsql.policy.names import fold
 from dpsql.policy.toml_keys import (
     ANALYST,

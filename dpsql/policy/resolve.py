@@ -5,10 +5,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from dpsql.errors import DatabaseError
 from dpsql.ir.column import Kind, Type, type_named
+from dpsql.lazy_dataclass import dataclass
 from dpsql.policy.catalogue import Catalogue, FoundColumn, FoundTable
 from dpsql.policy.model import TableRule
 from dpsql.policy.names import fold, perhaps

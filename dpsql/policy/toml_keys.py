@@ -17,9 +17,11 @@ rule in ``model``, and the code that uses it; tests/unit/test_policy_keys.py nam
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 from enum import Enum
 from typing import Final, TypeAlias
+
+from dpsql.lazy_dataclass import dataclass
 
 MOST_ROWS = 10**6
 MOST_LENGTH = 10_000

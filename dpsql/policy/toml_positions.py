@@ -14,11 +14,11 @@ from __future__ import annotations
 import contextlib
 import re
 import tomllib
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from dpsql.errors import DatabaseError, refuse
 from dpsql.ir.source import Span
+from dpsql.lazy_dataclass import dataclass
 
 Path: TypeAlias = tuple[str | int, ...]
 """Keys from the root of the document, and positions in arrays."""

@@ -9,10 +9,10 @@ from __future__ import annotations
 import datetime
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TypeGuard
 
 from dpsql.errors import DatabaseError
+from dpsql.lazy_dataclass import dataclass
 from dpsql.policy.names import fold, nearest, perhaps
 from dpsql.policy.toml_keys import TOP, Key, Keys
 from dpsql.policy.toml_positions import Document, Path

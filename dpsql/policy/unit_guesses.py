@@ -15,10 +15,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 
 from dpsql.ir.column import type_of_all
 from dpsql.ir.relation import names_of
+from dpsql.lazy_dataclass import dataclass
 from dpsql.policy import units
 from dpsql.policy.catalogue import FoundColumn, FoundTable
 from dpsql.policy.names import fold

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
 from dpsql.errors import DatabaseError
 from dpsql.ir.column import Kind, Type, type_of_all
 from dpsql.ir.relation import Columns, Link, names_of, unit_type_of
+from dpsql.lazy_dataclass import dataclass
 from dpsql.policy.catalogue import FoundColumn, FoundTable
 from dpsql.policy.domain import shown
 from dpsql.policy.keys import Declared

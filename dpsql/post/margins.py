@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cache
 from statistics import NormalDist
 from typing import TypeAlias
@@ -28,6 +27,7 @@ import numpy as np
 from dpsql.aggregates import Floats
 from dpsql.ir.plan import Noise
 from dpsql.ir.statistic import Statistic
+from dpsql.lazy_dataclass import dataclass
 from dpsql.mechanisms import mechanism
 
 CONFIDENCE = 0.95

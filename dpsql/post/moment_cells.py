@@ -7,7 +7,6 @@ Nine cells are the products of three cells for each of two arguments. Two cells 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
@@ -18,6 +17,7 @@ from dpsql.ir.column import Interval
 from dpsql.ir.relation import AggregateCall
 from dpsql.ir.scalar import Scalar
 from dpsql.ir.statistic import CELLS, Axis, Part, Statistic, width_of
+from dpsql.lazy_dataclass import dataclass
 
 _FIRST = np.array((0, 0.5, 1))
 _SECOND = {Part.BERNSTEIN: np.array((0, 0, 1)), Part.LAGRANGE: np.array((0, 0.25, 1))}

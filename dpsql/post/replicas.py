@@ -21,7 +21,6 @@ replicas.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from decimal import Decimal
 from hashlib import sha256
 
@@ -32,6 +31,7 @@ from dpsql.ir.column import Kind
 from dpsql.ir.measure import BEYOND, REPLICAS, Finish
 from dpsql.ir.plan import MeasurePlan, Threshold
 from dpsql.ir.table import ReleasedTable
+from dpsql.lazy_dataclass import dataclass
 from dpsql.mechanisms import mechanism, prefix
 from dpsql.post.finish import barely, followed, rows_behind
 from dpsql.post.joint import noise_of_numbers, numbers_measured

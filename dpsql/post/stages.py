@@ -7,7 +7,7 @@ stage 2   COUNT(*) of the people who earn more than that     the answer
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
 from dpsql.errors import refuse
@@ -16,6 +16,7 @@ from dpsql.ir.plan import MeasurePlan, StagePlan
 from dpsql.ir.relation import with_rows
 from dpsql.ir.synthetic import SyntheticRows
 from dpsql.ir.table import ReleasedTable
+from dpsql.lazy_dataclass import dataclass
 from dpsql.post.finish import finish
 from dpsql.post.joint import numbers_of
 from dpsql.post.margins import CONFIDENCE

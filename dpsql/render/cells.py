@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
 from dpsql.ir.column import Kind, type_named
+from dpsql.lazy_dataclass import dataclass
 from dpsql.render.answer_fields import AnswerFields
 from dpsql.render.digits import group_thousands, plain, printable, rounded
 

@@ -8,11 +8,11 @@ ward, smoker, COUNT(*)            bars: in each ward, one bar for each value of 
 from __future__ import annotations
 
 import datetime
-from dataclasses import dataclass
 from typing import Any
 
 from dpsql.errors import InterfaceError
 from dpsql.ir.column import Kind, type_named
+from dpsql.lazy_dataclass import dataclass
 from dpsql.render.answer_fields import AnswerFields
 from dpsql.render.cells import ALL, cells, is_number, one_line
 from dpsql.render.digits import plain

@@ -7,7 +7,8 @@ Look(width=80, rows=40, dim=..., grouped=True) a terminal of 80 columns
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+
+from dpsql.lazy_dataclass import dataclass
 
 
 def _unchanged(text: str) -> str:

@@ -16,8 +16,9 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from dpsql.lazy_dataclass import dataclass
 from dpsql.render.digits import wide
 from dpsql.render.display import Look
 

@@ -6,9 +6,9 @@ chart_svg(answer)     <svg ...> bars with error bars, or a line with a band </sv
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from html import escape
 
+from dpsql.lazy_dataclass import dataclass
 from dpsql.render.answer_fields import AnswerFields
 from dpsql.render.chart import GAP, Chart, Mark, Panel, chart_of
 from dpsql.render.text_width import cut_to_width, width_of

@@ -5,7 +5,7 @@ MEDIAN(x), QUANTILE_CONT(x, 0.9)    one histogram of x, with two targets
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from dpsql.aggregates import shelf
 from dpsql.detail_kinds import Bounds, Made, part
@@ -13,6 +13,7 @@ from dpsql.errors import refuse
 from dpsql.ir.detail import Detail
 from dpsql.ir.measure import Measure
 from dpsql.ir.relation import AggregateCall
+from dpsql.lazy_dataclass import dataclass
 
 
 @dataclass(slots=True)

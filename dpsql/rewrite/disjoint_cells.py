@@ -20,7 +20,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 
 from dpsql.facts.schema import facts_of
@@ -29,6 +29,7 @@ from dpsql.ir.column import BOOLEAN
 from dpsql.ir.measure import Measure
 from dpsql.ir.scalar import Call, Literal, Scalar
 from dpsql.ir.statistic import Family, Part, Statistic
+from dpsql.lazy_dataclass import dataclass
 
 _FAMILIES = 300
 """Most families compared at a time; families of different parts count as overlapping."""

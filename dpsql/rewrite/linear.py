@@ -24,7 +24,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 
@@ -34,6 +33,7 @@ from dpsql.ir.measure import Finish, Line, Measure
 from dpsql.ir.relation import AggregateCall
 from dpsql.ir.scalar import Call, Literal, Scalar
 from dpsql.ir.statistic import Part, Statistic
+from dpsql.lazy_dataclass import dataclass
 
 RangeOf = Callable[[AggregateCall], Interval | None]
 """From an aggregate to the finite range of its argument under its condition; None if there is none."""

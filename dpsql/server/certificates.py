@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import hashlib
 import ssl
-from dataclasses import dataclass
 from pathlib import Path
 
 from dpsql.errors import InterfaceError
+from dpsql.lazy_dataclass import dataclass
 
 _HASHES = {
     "2a864886f70d01010b": "sha256",  # sha256WithRSAEncryption, and so on

@@ -13,11 +13,11 @@ from __future__ import annotations
 import asyncio
 import datetime
 from collections.abc import Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
 from dpsql.ir.column import Value
+from dpsql.lazy_dataclass import dataclass
 from dpsql.server import encoding
 from dpsql.server import messages as m
 from dpsql.server import statements as s

@@ -15,10 +15,10 @@ import re
 import struct
 import uuid
 from collections.abc import Callable
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
+from dpsql.lazy_dataclass import dataclass
 from dpsql.render.digits import plain
 
 BOOL, BYTEA, INT8, INT2, INT4, TEXT, JSON, FLOAT4, FLOAT8 = 16, 17, 20, 21, 23, 25, 114, 700, 701

@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
+from dpsql.lazy_dataclass import dataclass
 from dpsql.server import messages as m
 from dpsql.server.backoff import Backoff
 from dpsql.server.certificates import Tls

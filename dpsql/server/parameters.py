@@ -15,10 +15,10 @@ import re
 import struct
 import uuid
 from collections.abc import Sequence
-from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 
 from dpsql.ir.column import Value
+from dpsql.lazy_dataclass import dataclass
 from dpsql.parse.scripts import tokens
 from dpsql.server import encoding
 from dpsql.server.messages import NotText, as_text

@@ -21,13 +21,13 @@ from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
 from dpsql.dbapi import Connection, connect
 from dpsql.dbapi.connection import beside
 from dpsql.errors import Error, InterfaceError, interrupted
+from dpsql.lazy_dataclass import dataclass
 from dpsql.server.catalogues import Names
 
 T = TypeVar("T")

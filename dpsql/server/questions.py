@@ -13,13 +13,13 @@ import asyncio
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from typing import TypeVar
 
 from dpsql.answer import Answer
 from dpsql.errors import Error
 from dpsql.ir.column import Value
 from dpsql.ir.heading import Heading
+from dpsql.lazy_dataclass import dataclass
 from dpsql.parse.scripts import tokens
 from dpsql.server.accounts import OWN_TABLES, own_table
 from dpsql.server.catalogues import Names, Unanswered

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from dpsql.answer import Answer
 from dpsql.ir.heading import Heading
+from dpsql.lazy_dataclass import dataclass
 from dpsql.server.encoding import Kind, kind_of
 from dpsql.server.notices import Fields, fields
 

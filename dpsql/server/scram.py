@@ -25,7 +25,9 @@ import re
 import stringprep
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from dpsql.lazy_dataclass import dataclass
 
 PLAIN, PLUS = "SCRAM-SHA-256", "SCRAM-SHA-256-PLUS"
 ITERATIONS = 15_000

@@ -17,9 +17,9 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass
 
 from dpsql.errors import Error
+from dpsql.lazy_dataclass import dataclass
 from dpsql.server import messages as m
 from dpsql.server.certificates import Tls
 from dpsql.server.conversation import Conversation

@@ -12,7 +12,9 @@ Test: tests/unit/test_server_statements.py
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from dpsql.lazy_dataclass import dataclass
 
 SERVER_VERSION = "15.0"
 """The version of PostgreSQL that the protocol and the catalogue are like."""

@@ -11,10 +11,11 @@ import os
 import socket
 import stat
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from dpsql.errors import Error, InterfaceError
+from dpsql.lazy_dataclass import dataclass
 from dpsql.server.certificates import Tls, tls_of
 from dpsql.server.log import Log
 from dpsql.server.pool import Place

@@ -11,10 +11,10 @@ Test: tests/unit/test_server_statements.py
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from dpsql.errors import Error
+from dpsql.lazy_dataclass import dataclass
 from dpsql.parse.scripts import tokens
 from dpsql.parse.view_statements import view_statement
 

@@ -16,11 +16,12 @@ import stat
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from dpsql.accounting.ledger_file import sync_folder
 from dpsql.errors import InterfaceError
+from dpsql.lazy_dataclass import dataclass
 from dpsql.server.scram import Verifier, stand_in
 
 SHORTEST = 12

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from dpsql.accounting import Accountant, Amount, Budget
 from dpsql.accounting.entries import Overdrawn
 from dpsql.accounting.units import UNIT
 from dpsql.errors import Error, refuse
 from dpsql.ir.event import Event, ResponseEvent
+from dpsql.lazy_dataclass import dataclass
 from dpsql.render.digits import above, below
 
 

@@ -11,7 +11,6 @@ import re
 from argparse import Namespace
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -29,6 +28,7 @@ from prompt_toolkit.lexers import Lexer
 from prompt_toolkit.styles import Style
 
 from dpsql.errors import Error
+from dpsql.lazy_dataclass import dataclass
 from dpsql.shell.history import history
 from dpsql.shell.opening import Opening
 from dpsql.shell.prompt import Prompt, prompt

@@ -9,11 +9,11 @@ from __future__ import annotations
 import math
 import sys
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from dpsql.dbapi import Account, Balance, Connection
 from dpsql.errors import Error
+from dpsql.lazy_dataclass import dataclass
 from dpsql.render.digits import below, printable, wide
 
 _NAME_WIDTH = 24

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from dpsql.errors import InterfaceError
+from dpsql.lazy_dataclass import dataclass
 from dpsql.parse.scripts import amount
 from dpsql.render.formats import SCREENS
 from dpsql.shell.state import Shell

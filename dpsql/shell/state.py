@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
 from dpsql.answer import Answer
 from dpsql.dbapi import Connection
 from dpsql.errors import Error
+from dpsql.lazy_dataclass import dataclass
 from dpsql.terminal import output
 
 Complete: TypeAlias = Callable[[str], bool]

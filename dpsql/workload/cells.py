@@ -20,7 +20,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -29,6 +28,7 @@ from dpsql.facts.schema import Facts
 from dpsql.facts.truth_vectors import Question, TruthVectors, linked
 from dpsql.ir.column import INTEGER
 from dpsql.ir.scalar import Call, Literal, Scalar
+from dpsql.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray  # numpy loads its typing apart, and slowly

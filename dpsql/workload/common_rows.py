@@ -16,11 +16,12 @@ Test    tests/privacy/test_joint_files.py
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from dpsql.ir.measure import Measure
 from dpsql.ir.relation import Filter, Join, JoinKind, Relation, Scan
 from dpsql.ir.scalar import Call, Ref, Scalar, conjuncts, replace_refs
+from dpsql.lazy_dataclass import dataclass
 
 _Names = Mapping[str, str]
 """The names of columns in a statement, and in the rows of all."""

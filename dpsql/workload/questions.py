@@ -17,7 +17,6 @@ Test    tests/privacy/test_joint.py
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from dpsql.facts.schema import Facts, fact_of
 from dpsql.functions.core.literals import number_literal
@@ -27,6 +26,7 @@ from dpsql.ir.plan import PublicKeys
 from dpsql.ir.relation import stage_inputs
 from dpsql.ir.scalar import Call, Literal, Ref, Scalar
 from dpsql.ir.statistic import Part, Statistic
+from dpsql.workload.added_value import added_value
 
 _KINDS = (Kind.INTEGER, Kind.TEXT, Kind.BOOLEAN, Kind.DATE)
 """Kinds of keys: a listed value of another kind may be spelled in several ways."""
@@ -34,29 +34,17 @@ _KINDS = (Kind.INTEGER, Kind.TEXT, Kind.BOOLEAN, Kind.DATE)
 
 def adds_alike(measure: Measure) -> bool:
     """Whether a measure counts rows, each as one, or sums one argument, and does nothing else."""
-    added = {added_by(statistic) for statistic in measure.statistics}
     odd = measure.details or measure.running or measure.other or measure.fitted
     keys = all(measure.lists[place] is not None for place in _shown(measure))
     return (
-        len(added) == 1
-        and None not in added
+        bool(measure.statistics)
+        and added_value(measure.statistics) is not None
         and not odd
         and keys
         and measure.units is None
         and all(len(finish.statistics) == 1 and finish.line is None for finish in measure.finishes)
         and not any(stage_inputs(measure.relation))
     )
-
-
-def added_by(statistic: Statistic) -> Statistic | None:
-    """Return what a statistic adds of a row that counts, whatever its condition; None of other parts."""
-    match statistic.part:
-        case Part.ROWS:
-            return replace(statistic, argument=None, condition=None)
-        case Part.VALUE if statistic.offset == 0:
-            return replace(statistic, condition=None)
-        case _:
-            return None
 
 
 def numbers_of(measure: Measure, listed: PublicKeys, facts: Facts) -> list[tuple[Scalar, ...]] | None:

@@ -109,3 +109,10 @@ FROM visits GROUP BY kind;
 SELECT SUM(cost) AS in_all, SUM(cost) FILTER (WHERE minutes < 10) AS a, SUM(cost) FILTER (WHERE minutes < 20) AS b,
        SUM(cost) FILTER (WHERE minutes < 30) AS c, SUM(cost) FILTER (WHERE minutes < 40 OR urgent) AS d
 FROM visits;
+
+-- case: sums of one argument under conditions that leave each a range of its own
+-- outcome: accepted
+-- policy: pure.toml
+SELECT kind, SUM(cost) FILTER (WHERE cost < 2000) AS cheap, SUM(cost) FILTER (WHERE cost < 3000) AS fair,
+       SUM(cost) FILTER (WHERE cost < 4000) AS high, SUM(cost) AS cost
+FROM visits GROUP BY ROLLUP (kind);

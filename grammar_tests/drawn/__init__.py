@@ -13,7 +13,8 @@ A triple is a query, a database, and the database without one unit.
     illegal     queries that must be refused
     databases   small random worlds full of odd values, and their neighbours
     two_columns a query as it is written where units have two columns
-    judges      sensitivity, order of rows, ranges, meaning
+    judges      sensitivity, order of rows, ranges, meaning, silence
     coverage    what was drawn and how often
+    shrinking   a query that breaks a rule, made smaller
     planted     errors put into the engine, each of which must be found
 """

@@ -269,7 +269,10 @@ def policy_of(rng: random.Random, number: int) -> str:
 
 @dataclass(frozen=True)
 class Database:
-    """A world that is open: the owner's session, its neighbours, a shuffled copy, and plain DuckDB."""
+    """A world that is open: the owner's session, its neighbours, a shuffled copy, and plain DuckDB.
+
+    ``pair`` are connections to it and to its first neighbour, under the same policy, that pay for nothing.
+    """
 
     name: str
     connection: dpsql.Connection
@@ -280,6 +283,7 @@ class Database:
     plain: duckdb.DuckDBPyConnection
     ways: tuple[FastSums, ...]
     several: bool = False
+    pair: tuple[dpsql.Connection, ...] = ()
 
     def said(self, sql: str) -> str:
         """A drawn query, as it is written where units have several columns."""
@@ -316,6 +320,7 @@ def build_world(folder: Path, rng: random.Random, number: int, neighbours: int) 
     for place, unit in enumerate(units[:neighbours]):
         called = re.sub(r"\W+", "-", str(unit))
         without(world, folder / f"{place}-without-{called}.duckdb", known, unit)
+    without(world, folder / "neighbour.duckdb", known, units[0])  # the first once more: opened otherwise
     shuffled(world, folder / "shuffled.duckdb", known, number)
 
 
@@ -349,7 +354,11 @@ def open_world(folder: Path, ledger: Path, stack: ExitStack) -> Database:
     shuffle = _engine(folder / "shuffled.duckdb", stack, 1)
     name, session = f"world {folder.name.removeprefix('world')}", db._open()
     several = session.known.unit_type.kind is Kind.COMPOSITE
-    return Database(name, db, session, whole, found, shuffle, plain, _ways(whole), several)
+    pair = tuple(
+        _open(folder / f"{which}.duckdb", folder / "policy.toml", ledger.with_suffix(f".{which}"), stack)
+        for which in ("world", "neighbour")
+    )
+    return Database(name, db, session, whole, found, shuffle, plain, _ways(whole), several, pair)
 
 
 def _ways(whole: DuckDB) -> tuple[FastSums, ...]:

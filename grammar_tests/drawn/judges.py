@@ -1,23 +1,25 @@
-"""Five judges of one accepted query; each returns the violations that it finds, in words.
+"""Six judges of one query; each returns the violations that it finds, in words.
 
 sensitivity   no neighbour moves the exact sums by more than declared (``dpsql.audit.oracles``)
 order         shuffled rows give the same sums
 fast          the statements for tables of many rows give the same sums
 ranges        wherever all columns lie in their ranges, so does every scalar made of them; types are right
 meaning       without noise, on calm data: what plain DuckDB answers
+silence       refusals, types, prices, explanations and plans are those of a neighbour
 """
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from decimal import Decimal
 from typing import assert_never
 
 import duckdb
 from likeness import apart
 
+import dpsql
 from dpsql.audit import plan_of
 from dpsql.audit.oracles import grain, meaning, ready_measures, silent_rows, violations
 from dpsql.engines.relation_sql import quote, relation_sql, scalar_sql, table_sql
@@ -125,6 +127,27 @@ def answered(sql: str, database: Database) -> list[str]:
     except Exception as error:  # whatever it is, it is a violation
         return [f"not answered: {type(error).__name__}: {error}"]
     return []
+
+
+def silent(sql: str, epsilon: float, database: Database) -> list[str]:
+    """What is seen of a query before it is paid, accepted or refused: one unit may change nothing of it."""
+    ours, theirs = (_seen_of(connection, sql, epsilon) for connection in database.pair)
+    return [f"{name} is seen to depend on one unit" for name in ours if ours[name] != theirs[name]]
+
+
+def _seen_of(connection: dpsql.Connection, sql: str, epsilon: float) -> dict[str, str]:
+    looks: dict[str, Callable[[], object]] = {
+        "the price": lambda: connection.price(sql, epsilon=epsilon),
+        "the explanation": lambda: connection.explain(sql, epsilon=epsilon),
+        "a type": lambda: connection.headings(sql, epsilon=epsilon),
+    }
+    seen = {}
+    for name, look in looks.items():
+        try:
+            seen[name] = str(look())
+        except dpsql.Error as error:
+            seen[name] = f"{error.code} {error}"
+    return seen
 
 
 # ---- ranges ------------------------------------------------------------------------------------------

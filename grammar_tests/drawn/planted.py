@@ -15,7 +15,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
-from dpsql import engines
+from dpsql import engines, planning, pricing
 from dpsql.aggregates.sum import Sum
 from dpsql.bind import queries
 from dpsql.bind.expressions import key_domains
@@ -24,6 +24,7 @@ from dpsql.bind.scope.sources import Private, scan
 from dpsql.details.clip_search import sql as clip_sql
 from dpsql.engines import histogram_sql, measure_sql, number_sql, relation_sql, row_cells, unit_values
 from dpsql.engines.identifiers import quote
+from dpsql.errors import refuse
 from dpsql.facts import few_rows, ownership, schema, unit_mass
 from dpsql.facts.ownership import Owned, Ownership
 from dpsql.facts.truth_vectors import TruthVectors
@@ -503,6 +504,36 @@ def lines_forget_their_slopes() -> AbstractContextManager[None]:
     return _both(_set(linear, "_relative", flat), _set(linear, "_is_image", lambda *_: True))
 
 
+def _rows(session: Any) -> int:
+    with session.engine._reading():
+        ((number,),) = session.engine._all("SELECT count(*) FROM main.visits")
+    assert isinstance(number, int)
+    return number
+
+
+def prices_follow_rows() -> AbstractContextManager[None]:
+    """A query over more rows costs more."""
+    before = pricing.price_of
+
+    def dearer(session: Any, kept: Any) -> Any:
+        plan, price = before(session, kept)
+        return plan, replace(price, epsilon=price.epsilon * (1 + _rows(session) / 1000))
+
+    return _set(pricing, "price_of", dearer)
+
+
+def refusals_follow_rows() -> AbstractContextManager[None]:
+    """What reads an uneven number of rows, or so many by accident, is refused."""
+    before = planning.prepared
+
+    def refusing(session: Any, *arguments: Any) -> Any:
+        if _rows(session) % 7 < 3:
+            raise refuse("D601", "the engine failed")
+        return before(session, *arguments)
+
+    return _set(planning, "prepared", refusing)
+
+
 @contextmanager
 def _both(one: AbstractContextManager[None], other: AbstractContextManager[None]) -> Iterator[None]:
     with one, other:
@@ -525,11 +556,15 @@ class Plant:
     crossings: float = CROSSINGS
     bounded: float = 0.0
     calm: float = CALM
+    silent: int = 0
 
     def run(self, worlds: list[Database], calm: Database) -> Run:
         """A run that looks for the error, over open databases."""
         return Run(
-            self.seed, worlds, calm, self.crossings, self.bounded, self.among, 0.0, self.calm, fast=False
+            *(self.seed, worlds, calm, self.crossings, self.bounded, self.among, 0.0, self.calm),
+            fast=False,
+            views=0,
+            silent=self.silent,
         )
 
 
@@ -592,6 +627,7 @@ _MIXTURES = {
     "bounded": {"bounded": 1.0},
     "units": {"calm": 1.0},
     "meaning": {"calm": 1.0},
+    "silence": {"silent": 1},
 }
 """What the runs draw that look for errors of a place."""
 
@@ -648,6 +684,7 @@ PLANTS: dict[str, Plant] = {
         ),
         ("ties", (sums_in_any_order, orders_leave_ties)),
         ("meaning", (filters_are_lost, null_is_no_group)),
+        ("silence", (prices_follow_rows, refusals_follow_rows)),
     )
     for plant in plants
 }

@@ -88,6 +88,18 @@ class Query:
                 select += f" GROUP BY {', '.join(rng.choice((keys, places, names, ['ALL'])))}"
         return hand.query(self._finished(select))
 
+    def as_view(self, rng: random.Random) -> str:
+        """A private view of the rows, by the keys; by one that is the same for all where there are none."""
+        hand = Hand(rng, self.subs)
+        texts = (self.where, *self.keys)
+        block = hand.block(self.tree, frozenset().union(*(numbers(each) for each in texts)))
+        if self.where:
+            block.where.append(block.fill(self.where))
+        keys = [f"{block.fill(key)} AS k{i}" for i, key in enumerate(self.keys)] or ["true AS k0"]
+        select = hand.query(f"SELECT {', '.join(keys)}{block.tail()}")
+        options = rng.choice(("", " WITH (epsilon = 1)", " WITH (ranges = (k0))", " WITH (dimensions = k0)"))
+        return f"CREATE PRIVATE VIEW drawn{options} AS {select}"
+
     def _finished(self, select: str) -> str:
         match self.above:
             case "having":

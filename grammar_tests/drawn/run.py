@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import random
 import tempfile
+import zlib
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -19,6 +20,7 @@ from drawn.coverage import Coverage, Occurrence
 from drawn.databases import Database, build_calm, build_world, open_calm, open_world
 from drawn.illegal import spoilt
 from drawn.queries import BOUNDED, CROSSINGS, Queries, Query
+from drawn.shrinking import kind, shrunk
 
 WORLDS, NEIGHBOURS = 7, 6
 
@@ -27,6 +29,12 @@ ILLEGAL = 0.3
 
 CALM = 0.25
 """The share of the others that plain DuckDB is asked too."""
+
+VIEWS = 20
+"""One query of so many is followed by a private view of such rows."""
+
+SILENT = 3
+"""One query of so many is looked at from the neighbour too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,14 +78,19 @@ class Run:
     illegal_share: float = ILLEGAL
     calm_share: float = CALM
     fast: bool = True
+    views: int = VIEWS
+    silent: int = SILENT
     triples: int = 0
     violations: list[Violation] = field(default_factory=list)
     coverage: Coverage = field(default_factory=Coverage)
     latest: Drawn | None = None
     queries: Queries = field(init=False)
     illegal: Iterator[str] = field(init=False)
+    of_views: Queries = field(init=False)
+    drawn: int = 0
 
     def __post_init__(self) -> None:
+        self.of_views = Queries(random.Random(f"views {self.seed}"), 0.0, 0.0)
         self.queries = Queries(random.Random(self.seed), self.crossings, self.bounded)
         self.illegal = spoilt(self.queries)
 
@@ -89,6 +102,9 @@ class Run:
         self.until(lambda run: run.triples >= goal)
 
     def _one(self, queries: Queries, rng: random.Random) -> None:
+        self.drawn += 1
+        if self.views and self.drawn % self.views == 0:
+            self._view()
         world, epsilon = rng.choice(self.worlds), rng.choice((0.05, 0.5, 1.0, 7.0, 50.0))
         queries.expressions.calm = False
         if rng.random() < self.illegal_share:
@@ -98,6 +114,10 @@ class Run:
         query = queries.draw()
         self.latest = Drawn(query, query.printed(rng), queries.expressions.calm, world, epsilon)
         self.judge(self.latest)
+
+    def _view(self) -> None:
+        rng = self.of_views.rng
+        self._judge(self.of_views.draw().as_view(rng), rng.choice(self.worlds), rng.choice((0.5, 7.0)))
 
     def judge(self, drawn: Drawn) -> None:
         accepted = self._judge(drawn.sql, drawn.world, drawn.epsilon)
@@ -115,9 +135,30 @@ class Run:
             return False
         return True
 
+    def shrunk(self, violation: Violation) -> Violation:
+        """The same violation by a smaller query; what the judges say of those that are tried is forgotten."""
+        [world] = (each for each in (*self.worlds, self.calm) if each.name == violation.world)
+        said = violation
+
+        def fails(sql: str) -> bool:
+            nonlocal said
+            before = len(self.violations)
+            self._judge_written(sql, world, violation.epsilon)
+            found = [each for each in self.violations[before:] if kind(each.said) == kind(violation.said)]
+            del self.violations[before:]
+            said = found[0] if found else said
+            return bool(found)
+
+        shrunk(violation.sql, fails)
+        return said
+
     def _judge(self, sql: str, world: Database, epsilon: float) -> bool:
         """Whether the query was accepted, and no judge minds it."""
-        sql = world.said(sql)
+        return self._judge_written(world.said(sql), world, epsilon)
+
+    def _judge_written(self, sql: str, world: Database, epsilon: float) -> bool:
+        if self.silent and zlib.crc32(sql.encode()) % self.silent == 0:
+            self._note(judges.silent(sql, epsilon, world), sql, world, epsilon)
         try:
             plan = plan_of(world.session, sql, epsilon)
         except dpsql.Error as error:
@@ -147,7 +188,7 @@ class Run:
         if len(self.violations) > before:
             return False  # a query that fails is asked no further
         self.coverage.alive += judges.alive(seen)
-        if self.coverage.accepted % 4 == 0:
+        if self.coverage.accepted % 4 == 0 and not sql.startswith("CREATE"):
             self._note(judges.answered(sql, world), sql, world, 1.0)
         return True
 

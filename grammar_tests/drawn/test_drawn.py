@@ -23,7 +23,7 @@ JUDGED, FEWER, TRIPLES = 700, 300, 1_000
 """Nearly all planted errors show within a third of those that are judged."""
 
 OF_PRIVATE_VIEWS = {"D407", "D408", "D409", "D410", "D411"}
-"""Codes that no drawn query meets: none creates or asks a private view."""
+"""Codes that may not be met: few private views are drawn, and none is bought and asked."""
 
 NOTHING = frozenset({("nothing", "of a query")})
 """What occurs in no query, so that none is judged."""
@@ -60,7 +60,7 @@ def test_no_violations(folder: Path, capsys: pytest.CaptureFixture[str], pytestc
     assert {name for name in NODES if coverage.share("node", name) <= 0.005} == set()
     assert {name for name in KEYS if not coverage.drawn["key", name]} == set()
     assert {name for name in shelf() if not coverage.drawn["function", name]} == NOT_DRAWN
-    assert {code for code in OF_QUERIES if not coverage.codes[code]} == OF_PRIVATE_VIEWS
+    assert {code for code in OF_QUERIES if not coverage.codes[code]} <= OF_PRIVATE_VIEWS
 
 
 def test_no_violations_under_another_seed(capsys: pytest.CaptureFixture[str]) -> None:
@@ -68,6 +68,34 @@ def test_no_violations_under_another_seed(capsys: pytest.CaptureFixture[str]) ->
     seed = secrets.randbelow(10**6)
     with started(seed, worlds=3) as run:
         run.until(lambda each: each.triples >= TRIPLES // 5)
+        with capsys.disabled():
+            print(f"\nseed {seed}: {run.triples} triples, {len(run.violations)} violations")
+    assert [f"seed {seed}: {each}" for each in run.violations] == []
+
+
+def test_a_violation_is_shrunk(worlds: Run) -> None:
+    """A smaller query that the same judge minds; where nothing is planted, it minds neither."""
+    planted = PLANTS["silence: prices follow rows"]
+    run = planted.run(worlds.worlds, worlds.calm)
+    with planted.plant():
+        run.until(lambda each: any(len(one.sql) > 200 for one in each.violations))
+        [long, *_] = (one for one in run.violations if len(one.sql) > 200)
+        number = len(run.violations)
+        short = run.shrunk(long)
+    assert (short.said, short.world) == (long.said, long.world)
+    assert len(short.sql) < 0.75 * len(long.sql)
+    assert len(run.violations) == number
+    unplanted = planted.run(worlds.worlds, worlds.calm)
+    unplanted._judge_written(short.sql, next(w for w in worlds.worlds if w.name == short.world), 1.0)
+    assert unplanted.violations == []
+
+
+@pytest.mark.sweep
+def test_no_violations_in_a_long_run(capsys: pytest.CaptureFixture[str]) -> None:
+    """20,000 triples of a seed of its own."""
+    seed = secrets.randbelow(10**6)
+    with started(seed) as run:
+        run.until(lambda each: each.triples >= 20 * TRIPLES)
         with capsys.disabled():
             print(f"\nseed {seed}: {run.triples} triples, {len(run.violations)} violations")
     assert [f"seed {seed}: {each}" for each in run.violations] == []

@@ -185,3 +185,35 @@ AUDITED = (
     ("a threshold is one unit lower", "moves too far"),
 )
 """The errors that ``dpsql audit`` finds, with its verdict: tests/privacy/test_audit_command.py."""
+
+
+@dataclass(frozen=True)
+class Guessable:
+    """An error in words, and a statement that ``dpsql audit --attack`` finds to tell too much with it."""
+
+    words: str
+    patch: Patch
+    sql: str
+    trials: int
+
+
+GUESSED = (
+    Guessable("half of the noise", half_of_the_noise, "SELECT COUNT(*) FROM patients", 3_000),
+    Guessable("noise from a fixed seed", fixed_seed, "SELECT SUM(income) FROM patients", 100),
+    Guessable(
+        "one draw of noise for all columns",
+        one_draw_for_all,
+        "SELECT ward, COUNT(*) FROM patients GROUP BY ward",
+        100,
+    ),
+    Guessable(
+        "groups need no threshold", no_threshold, "SELECT city, COUNT(*) FROM patients GROUP BY city", 1_000
+    ),
+    Guessable(
+        "a choice is always the likeliest",
+        choices_without_chance,
+        "SELECT MEDIAN(minutes) FROM visits WHERE patient_id < 3",
+        100,
+    ),
+)
+"""The errors that guesses from whole statements find: tests/privacy/test_audit_attack.py."""

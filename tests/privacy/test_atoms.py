@@ -168,8 +168,9 @@ def test_margins_of_sums_are_wider(pure: dpsql.Connection) -> None:
     ],
 )  # fmt: skip
 def test_conditions_that_exclude_each_other(zcdp: dpsql.Connection, sql: str, most: int) -> None:
-    each = planned(zcdp, sql)
-    assert each.noise.sensitivity <= (most if each.noise.norm is Norm.L1 else most**0.5) * GRID + 1
+    each = planned(zcdp, sql).measured
+    norm, bound = each.bound
+    assert bound <= (most if norm is Norm.L1 else most**0.5) * GRID + 1
     assert len(each.measure.families) == most
 
 

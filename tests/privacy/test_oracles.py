@@ -38,7 +38,7 @@ HONEST = {
     "SELECT COUNT(*), SUM(cost) FROM visits": Shape.UNIT,
     "SELECT kind, COUNT(*) FROM visits GROUP BY kind": Shape.CELLS,
     "SELECT minutes, SUM(cost) FROM visits GROUP BY minutes": Shape.CELLS,
-    "SELECT kind, minutes, SUM(cost) FROM visits GROUP BY ROLLUP (kind, minutes)": Shape.CELLS,
+    "SELECT kind, minutes, SUM(cost), COUNT(*) FROM visits GROUP BY ROLLUP (kind, minutes)": Shape.CELLS,
 }
 
 

@@ -20,7 +20,7 @@ import math
 import os
 import threading
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
 from itertools import count
 
@@ -37,6 +37,7 @@ from dpsql.ir.column import Categories, Fact, Interval, Kind, Listed, Type, Valu
 from dpsql.ir.measure import KeyList, PublicColumn
 from dpsql.ir.relation import Aggregate, Filter, Join, JoinKind, Project, Relation, Window
 from dpsql.ir.scalar import Call, Literal, Ref, Scalar
+from dpsql.lazy_dataclass import dataclass
 
 MOST_VALUES = 1_000
 """A key with more values is private."""

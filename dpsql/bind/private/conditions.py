@@ -5,7 +5,7 @@ a JOIN b USING (x)      a.x = b.x; x alone is a.x (b.x in a RIGHT join, their CO
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from sqlglot import exp
 
@@ -19,6 +19,7 @@ from dpsql.functions import ArgumentError
 from dpsql.functions.core.meaning import call
 from dpsql.ir.column import Column
 from dpsql.ir.scalar import Ref, Scalar, refs
+from dpsql.lazy_dataclass import dataclass
 from dpsql.parse.spans import span_of
 
 

@@ -7,7 +7,7 @@ and WHERE are arranged as one set (``joins.arrange``); outer joins stay where th
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import NoReturn
 
 from sqlglot import exp
@@ -28,6 +28,7 @@ from dpsql.ir.column import Column, Fact, item_type
 from dpsql.ir.relation import JoinKind, Relation
 from dpsql.ir.scalar import Scalar, conjuncts, refs
 from dpsql.ir.source import Span
+from dpsql.lazy_dataclass import dataclass
 from dpsql.parse.spans import span_of
 from dpsql.policy.catalogue import Known
 

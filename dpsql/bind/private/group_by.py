@@ -5,8 +5,6 @@ GROUP BY 1, age // 10, ROLLUP (sex)      keys ward, age // 10, sex      sets (0,
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from sqlglot import exp
 
 from dpsql.bind.expressions.aggregates import has_aggregate
@@ -18,6 +16,7 @@ from dpsql.bind.syntax.output_names import output_name
 from dpsql.errors import refuse
 from dpsql.ir.relation import Named
 from dpsql.ir.scalar import Scalar
+from dpsql.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

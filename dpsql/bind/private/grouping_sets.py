@@ -12,7 +12,6 @@ distinguishes a key that is NULL from a key that the set does not have.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import product
 
 from sqlglot import exp
@@ -22,6 +21,7 @@ from dpsql.errors import refuse
 from dpsql.ir.column import INTEGER, Categories, Fact
 from dpsql.ir.relation import Join, JoinKind, Materialized, Named, Relation, ScanColumn
 from dpsql.ir.scalar import Call, Literal, Ref, Scalar
+from dpsql.lazy_dataclass import dataclass
 
 MOST_SETS = 64
 """The most grouping sets: noise grows with the copies of a row."""

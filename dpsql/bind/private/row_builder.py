@@ -6,7 +6,7 @@ Names are unique in a query, so expressions that were bound before stay valid.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import NoReturn
 
 from sqlglot import exp
@@ -25,6 +25,7 @@ from dpsql.ir.column import Fact
 from dpsql.ir.relation import JoinKind, Relation, Window
 from dpsql.ir.scalar import Ref, Scalar, refs
 from dpsql.ir.source import Span
+from dpsql.lazy_dataclass import dataclass
 
 _WRITTEN = {
     "only equalities may correlate this subquery with the query around it": "count before joining: LEFT JOIN "

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import IntEnum
 
 from sqlglot import exp, parse_one
@@ -31,6 +31,7 @@ from dpsql.bind.expressions.aggregates import has_aggregate, is_named_aggregate
 from dpsql.bind.released.public_sql import aliased, column, identifier
 from dpsql.facts.released_columns import released_columns
 from dpsql.ir.measure import BEYOND, REPLICA_ID, REPLICA_NUMBER, REPLICAS, Measure, Replicated, replicas_of
+from dpsql.lazy_dataclass import dataclass
 from dpsql.parse.allow_list import check_printed
 
 
@@ -109,7 +110,7 @@ def _deviation(name: str) -> str:
     return f"sqrt(list_avg(list_transform(all_{name}, lambda z: (z - {name}) * (z - {name}))))"
 
 
-@dataclass
+@dataclass()
 class _Rows(ABC):
     """What a FROM item or a query yields.
 
@@ -128,7 +129,7 @@ class _Rows(ABC):
         """Return the query with ``#id``, and with ``#replica`` if it is ``drawn``."""
 
 
-@dataclass
+@dataclass()
 class _Unknown(_Rows):
     """Rows of a FROM item that is not looked into: what reads them is not plain."""
 
@@ -136,7 +137,7 @@ class _Unknown(_Rows):
         raise AssertionError("only plain rows are written over replicas")
 
 
-@dataclass
+@dataclass()
 class _Public(_Rows):
     """Rows that are the same in every replica."""
 
@@ -161,7 +162,7 @@ class _Public(_Rows):
         return every
 
 
-@dataclass
+@dataclass()
 class _Released(_Rows):
     """A released table."""
 
@@ -176,7 +177,7 @@ class _Released(_Rows):
         return exp.Select(expressions=listed, from_=exp.From(this=exp.Table(this=identifier(name))))
 
 
-@dataclass
+@dataclass()
 class _Union(_Rows):
     """UNION ALL."""
 
@@ -302,7 +303,7 @@ def _rounded(node: exp.Expr) -> exp.Expr:
     return node
 
 
-@dataclass
+@dataclass()
 class _Item:
     alias: str
     rows: _Rows
@@ -311,7 +312,7 @@ class _Item:
     join: exp.Join | None
 
 
-@dataclass
+@dataclass()
 class _Select(_Rows):
     """A SELECT over released and public rows."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from sqlglot import exp
 
@@ -18,6 +18,7 @@ from dpsql.ir.options import Goal, Option
 from dpsql.ir.relation import Relation
 from dpsql.ir.scalar import Scalar
 from dpsql.ir.source import Span
+from dpsql.lazy_dataclass import dataclass
 from dpsql.parse.spans import span_of
 from dpsql.policy.catalogue import Known, KnownView
 

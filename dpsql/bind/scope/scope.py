@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from dpsql.errors import refuse
 from dpsql.ir.scalar import Scalar
 from dpsql.ir.source import Span
+from dpsql.lazy_dataclass import dataclass
 
 
 class Fresh:

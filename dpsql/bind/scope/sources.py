@@ -6,7 +6,7 @@ Open      released or public: a syntax tree that the sealed engine runs as it is
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeAlias
 
 from sqlglot import exp
@@ -16,6 +16,7 @@ from dpsql.ir.column import Fact
 from dpsql.ir.relation import Filter, Owner, Relation, Scan, ScanColumn, names_of, unit_types
 from dpsql.ir.scalar import Call, Ref
 from dpsql.ir.source import Span
+from dpsql.lazy_dataclass import dataclass
 from dpsql.policy.catalogue import Known, KnownTable
 
 Margin: TypeAlias = tuple[str, ...]

@@ -5,13 +5,12 @@ x NOT IN (SELECT ...)    (x, y) IN (SELECT ...)    x = ANY (SELECT ...)    x <> 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from sqlglot import exp
 
 from dpsql.bind.private.conditions import has_query
 from dpsql.ir.column import BOOLEAN
 from dpsql.ir.scalar import Call, Literal, Scalar
+from dpsql.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ Each is added to the relation when it is met. Names are unique, so expressions b
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import NoReturn
 
@@ -48,6 +48,7 @@ from dpsql.ir.column import BIGINT, BOOLEAN, NULL, Fact
 from dpsql.ir.relation import Aggregate, JoinKind, Named, Relation, Window, WindowCall
 from dpsql.ir.scalar import Call, Literal, Ref, Scalar, refs
 from dpsql.ir.source import Span
+from dpsql.lazy_dataclass import dataclass
 
 _CORRELATION = "the subquery is correlated with the query around it in a way that is not answered"
 

@@ -7,7 +7,6 @@ QUANTILE_DISC(x, [0.25, 0.75])                     a list of two calls
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import NoReturn
 
@@ -19,6 +18,7 @@ from dpsql.functions.reading.constants import literal_of
 from dpsql.ir.column import DOUBLE
 from dpsql.ir.scalar import Literal
 from dpsql.ir.source import Span
+from dpsql.lazy_dataclass import dataclass
 from dpsql.parse.spans import span_of
 
 _FUNCTIONS: dict[type[exp.Expr], str] = {

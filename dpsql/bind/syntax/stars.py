@@ -12,11 +12,11 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from sqlglot import exp
 
 from dpsql.errors import Error, refuse
+from dpsql.lazy_dataclass import dataclass
 from dpsql.parse.spans import span_of
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from dpsql.ir.detail import Detail
 from dpsql.ir.scalar import Scalar
+from dpsql.lazy_dataclass import dataclass
 
 BINS = 4096
 """Number of bins of the grid that block values are rounded to."""

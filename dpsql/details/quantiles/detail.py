@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from dpsql.ir.detail import Detail
 from dpsql.ir.grid import Grid, Target
 from dpsql.ir.scalar import Scalar
+from dpsql.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

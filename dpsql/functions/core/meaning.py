@@ -11,7 +11,7 @@ cannot turn a non-nullable scalar into NULL.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import lru_cache, partial
 from typing import TypeAlias, assert_never
 
@@ -34,6 +34,7 @@ from dpsql.ir.column import (
 )
 from dpsql.ir.scalar import Call, Literal, Ref, Scalar, refs
 from dpsql.ir.source import Span
+from dpsql.lazy_dataclass import dataclass
 
 Lookup: TypeAlias = Callable[[str], Fact]
 """From the name of a column to its fact."""

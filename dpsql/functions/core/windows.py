@@ -9,11 +9,11 @@ columns. Its result then depends on the rows, and not on their physical order.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
 
 from dpsql.ir.column import ANYTHING, BIGINT, DOUBLE, Fact, Interval
 from dpsql.ir.relation import WindowCall
+from dpsql.lazy_dataclass import dataclass
 
 Facts = tuple[Fact, ...]
 

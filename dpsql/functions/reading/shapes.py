@@ -9,11 +9,11 @@ A node may have args that a reader does not know: if one of them is set, the nod
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from sqlglot import exp
 
 from dpsql.ir.column import Type
+from dpsql.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from dpsql.ir.plan import Norm
+from dpsql.lazy_dataclass import dataclass
 from dpsql.mechanisms.strategies.strategy import Floats, Integers, Strategy, column
 
 MOST_SHIFT, LEAST_SHIFT = 20, 10

@@ -15,10 +15,10 @@ Test    tests/privacy/test_synthetic.py: against least squares of the whole matr
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from dpsql.lazy_dataclass import dataclass
 from dpsql.mechanisms.strategies.nonnegative import with_total
 from dpsql.mechanisms.strategies.strategy import Floats
 from dpsql.mechanisms.synthetic.counts import MOST_TOTAL, Columns

@@ -21,11 +21,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from dpsql.lazy_dataclass import dataclass
 from dpsql.mechanisms.strategies.strategy import Floats, Integers
 
 if TYPE_CHECKING:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -18,6 +17,7 @@ import numpy as np
 
 from dpsql.ir.event import GaussianEvent
 from dpsql.ir.synthetic import SyntheticPlan
+from dpsql.lazy_dataclass import dataclass
 from dpsql.mechanisms.strategies.strategy import Floats
 from dpsql.mechanisms.synthetic.counts import Columns, Counts
 from dpsql.mechanisms.synthetic.draws import Spending

@@ -24,13 +24,13 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
 
 from dpsql.ir.synthetic import SyntheticPlan
+from dpsql.lazy_dataclass import dataclass
 from dpsql.mechanisms.sampler import Words
 from dpsql.mechanisms.strategies.strategy import Floats, Integers
 from dpsql.mechanisms.synthetic import systematic

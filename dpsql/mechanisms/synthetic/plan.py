@@ -17,13 +17,13 @@ Test    tests/privacy/test_synthetic.py
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
 from dpsql.ir.allowance import Allowance
 from dpsql.ir.event import ChoiceEvent, GaussianEvent
 from dpsql.ir.synthetic import SyntheticPlan
+from dpsql.lazy_dataclass import dataclass
 from dpsql.mechanisms import gaussian
 from dpsql.mechanisms.sampler import SCALE_LIMIT
 

@@ -20,8 +20,8 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
+from dpsql.lazy_dataclass import dataclass
 from dpsql.server.catalogue.contents import World
 from dpsql.server.catalogue.engine import SealedEngine
 from dpsql.server.catalogue.errors import CatalogueError

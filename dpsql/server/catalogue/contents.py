@@ -14,8 +14,9 @@ Test    tests/server/test_catalogue_privacy.py
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from dpsql.lazy_dataclass import dataclass
 from dpsql.server.catalogue.reference import Row, relations, rows_of, type_names, type_oids
 from dpsql.server.catalogue.relations import PUBLIC, Relation
 from dpsql.server.catalogue.settings import settings_of

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from sqlglot import exp
 
+from dpsql.lazy_dataclass import dataclass
 from dpsql.parse.vocabulary import FUNCTIONS
 from dpsql.server.catalogue.engine import engine_type, schema_of
 from dpsql.server.catalogue.errors import CatalogueError

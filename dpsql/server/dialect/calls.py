@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from sqlglot.tokenizer_core import Token, TokenType
 
+from dpsql.lazy_dataclass import dataclass
 from dpsql.parse.token_edits import NESTED
 
 

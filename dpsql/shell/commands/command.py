@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
+from dpsql.lazy_dataclass import dataclass
 from dpsql.shell.state import Shell
 
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from dpsql.ir.column import Value, type_named
+from dpsql.lazy_dataclass import dataclass
 from dpsql.parse.options_clause import KNOWN
 from dpsql.policy.listing import Column, Table
 from dpsql.render.digits import printable

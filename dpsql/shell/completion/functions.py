@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 
 from dpsql.aggregates import by_name
 from dpsql.functions import shelf as functions_shelf
 from dpsql.functions.core.windows import windows
+from dpsql.lazy_dataclass import dataclass
 from dpsql.parse.vocabulary import FUNCTIONS
 
 _SYNTAX = frozenset(

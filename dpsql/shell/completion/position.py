@@ -7,9 +7,9 @@ SELECT age | FROM people       FOLLOWING, after an operand of SELECT
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 
+from dpsql.lazy_dataclass import dataclass
 from dpsql.shell.completion.keywords import AFTER, CLAUSES, OPENERS, RESERVED
 from dpsql.shell.completion.scope import distinct_from, segment
 from dpsql.shell.completion.tokens import Kind, Token

@@ -8,9 +8,10 @@ has the sources p, with the policy's columns of patients, and v, with the column
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeAlias
 
+from dpsql.lazy_dataclass import dataclass
 from dpsql.policy.listing import Column, Table
 from dpsql.shell.completion.functions import aggregates
 from dpsql.shell.completion.keywords import CLAUSES, RESERVED, SET_OPERATORS

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import Enum
 
+from dpsql.lazy_dataclass import dataclass
 from dpsql.parse import scripts
 
 

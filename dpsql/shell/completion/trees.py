@@ -6,9 +6,9 @@ SELECT AVG(| FROM people      SELECT, AVG, (|, FROM, people)     an unclosed gro
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import TypeAlias
 
+from dpsql.lazy_dataclass import dataclass
 from dpsql.shell.completion.tokens import Kind, Token, tokens
 
 
