@@ -21,9 +21,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from dpsql.lazy_dataclass import dataclass
-
 from dpsql.engines.dialect import DUCKDB, Dialect
+from dpsql.lazy_dataclass import dataclass
 
 _HALVES = "6755399441055744e0"
 _LARGEST = 2**50
