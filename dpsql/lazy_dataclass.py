@@ -8,7 +8,8 @@
 The same as ``dataclasses.dataclass``, which compiles half a dozen functions for each class while a module is
 imported: for hundreds of classes a fifth of the time that a command takes. Here ``__eq__``, ``__hash__``,
 ``__repr__`` and the refusal to be assigned to are compiled once for all classes; ``__init__`` is that of a
-standard dataclass with the same fields, made at the first call.
+standard dataclass with the same fields, made at the first call. A class that inherits from one of these is
+made here too.
 
 Test: tests/unit/test_lazy_dataclass.py
 """

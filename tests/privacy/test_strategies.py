@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +14,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from dpsql.ir.plan import Norm
+from dpsql.lazy_dataclass import dataclass
 from dpsql.mechanisms import prefix
 from dpsql.mechanisms.strategies import cache, gaussian, gram, integers, laplace, nonnegative, p_identity
 from dpsql.mechanisms.strategies.cache import StrategyCache, digest
