@@ -182,6 +182,8 @@ def _steps(planned: MeasurePlan) -> Iterator[tuple[Relation, _Probes]]:
     for each in m.statistics:
         if each.argument is None or each.part in (Part.ROWS, Part.UNITS):
             continue
+        if planned.applied is not None and m.view is None:
+            continue  # cells: a row whose value is cut to the range of all numbers counts in none of them
         axes = [Axis(each.argument, each.low, each.high), *([] if each.other is None else [each.other])]
         for axis in axes if each.cell == 0 else ():
             claimed = Fact(fact_of(axis.argument, facts).type, Interval(axis.low, axis.high))
