@@ -32,7 +32,7 @@ MOST_KEPT = 2**28
 LEAST_FILED = 64
 """Cells from which on a search takes long enough to be kept in a file."""
 
-VERSION = "1"
+VERSION = "2"
 """Changed when the searches find something better."""
 
 

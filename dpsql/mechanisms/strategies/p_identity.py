@@ -20,24 +20,34 @@ import numpy as np
 from dpsql.mechanisms.strategies.lbfgs import Descent
 from dpsql.mechanisms.strategies.strategy import Floats
 
-MOST_ROWS = 32
-FIRST_STEPS, MORE_STEPS = 40, 100
-"""Each start takes the first ones; then the best of all starts goes on."""
+MOST_ROWS = 64
+
+FEW = 512
+"""Up to so many cells all numbers of rows and all starts are tried; beyond, what is best as a rule."""
+
+STEPS_OF_FEW, STEPS = (40, 100), (80, 120)
+"""Each start takes the first ones; then the best of all starts takes the others."""
 
 
 def optimized(gram: Floats) -> tuple[Floats, float]:
     """Return T and its error, the least of all starts, with each number of rows."""
-    scale = float(np.trace(gram))
+    scale, few = float(np.trace(gram)), len(gram) <= FEW
     function = error_of(gram / scale)
-    starts = [Descent(function, start) for rows in rows_tried(len(gram)) for start in _starts(gram, rows)]
-    best = min((start.run(FIRST_STEPS) for start in starts), key=lambda descent: descent.value)
-    best.run(MORE_STEPS)
+    starts = [
+        Descent(function, start)
+        for rows in rows_tried(len(gram))
+        for start in _starts(gram, rows)[: 3 if few else 2]
+    ]
+    first, more = STEPS_OF_FEW if few else STEPS
+    best = min((start.run(first) for start in starts), key=lambda descent: descent.value)
+    best.run(more)
     return best.point, best.value * scale
 
 
 def rows_tried(cells: int) -> list[int]:
     """Return the numbers p that are tried beside 0."""
-    return sorted({min(MOST_ROWS, max(1, cells // part)) for part in (64, 32, 16)})
+    parts = (64, 32, 16) if cells <= FEW else (16,)
+    return sorted({min(MOST_ROWS, max(1, cells // part)) for part in parts})
 
 
 def matrix(t: Floats) -> Floats:
