@@ -63,6 +63,7 @@ def test_no_violations(folder: Path, capsys: pytest.CaptureFixture[str], pytestc
     assert {code for code in OF_QUERIES if not coverage.codes[code]} <= OF_PRIVATE_VIEWS
 
 
+@pytest.mark.sweep
 def test_no_violations_under_another_seed(capsys: pytest.CaptureFixture[str]) -> None:
     """Other queries every time; a failure names its seed: python grammar_tests/drawn --seed N."""
     seed = secrets.randbelow(10**6)

@@ -28,6 +28,7 @@ def test_no_row_is_read_otherwise_because_of_another_unit(capsys: pytest.Capture
     assert _found(SEED, FILES, capsys) == []
 
 
+@pytest.mark.sweep
 def test_nor_under_another_seed(capsys: pytest.CaptureFixture[str]) -> None:
     """Other files every time; a failure names its seed: python grammar_tests/layouts --seed N."""
     assert _found(secrets.randbelow(10**6), FILES // 4, capsys) == []
