@@ -7,6 +7,7 @@ import json
 import math
 import re
 import shutil
+import signal
 import subprocess
 import sys
 from dataclasses import replace
@@ -143,6 +144,60 @@ def test_a_run_that_was_stopped_is_resumed(data: Path, monkeypatch: pytest.Monke
     with dpsql.connect(str(data)) as db:
         assert len(db.purchases) == 2
         assert db.budget.spent == pytest.approx(1, rel=2e-3)
+
+
+KILLED = """
+import os, signal, sys
+from dpsql import releasing
+from dpsql.cli import main
+
+measured = releasing._one_release
+
+def killed(*given):
+    if sys.argv[1] == "not read yet":
+        os.kill(os.getpid(), signal.SIGKILL)
+    measured(*given)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+def at_a_file(event, given):
+    if event == "os.rename" and str(given[1]).endswith(".csv"):
+        os.kill(os.getpid(), signal.SIGKILL)
+
+if sys.argv[1] == "stored":
+    sys.addaudithook(at_a_file)
+else:
+    releasing._one_release = killed
+sys.exit(main(sys.argv[2:]))
+"""
+
+
+@pytest.mark.parametrize("moment", ["not read yet", "not stored yet", "stored"])
+def test_kill_9_between_the_debit_and_the_answers(
+    data: Path, moment: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The joint measurement is paid for already: resumed, it is measured if no answer was kept, and free."""
+    options = [str(data), str(data.with_name("asked.sql")), "--epsilon", "1", "--out"]
+    command = [sys.executable, "-c", KILLED, moment, "run", *options, str(data.with_name("out"))]
+    assert subprocess.run(command, stdout=subprocess.DEVNULL, check=False).returncode == -signal.SIGKILL
+    with dpsql.connect(str(data)) as db:
+        assert len(db.purchases) == 1
+        spent = db.budget.spent
+        answered = [each.answered for each in db._open().ledger.entries() if each.kind == "debit"]
+    assert answered == [moment == "stored"]
+    assert not list(data.with_name("out").glob("*.csv"))
+    assert run(data, "out", "--resume") == 0
+    with dpsql.connect(str(data)) as db:
+        assert len(db.purchases) == 2
+        assert db.budget.spent > spent
+        assert db.budget.spent == pytest.approx(1, rel=2e-3)
+    assert run(data, "again") == 0
+    first, again = (
+        {path.name: path.read_text() for path in sorted(data.with_name(out).glob("*.csv"))}
+        for out in ("out", "again")
+    )
+    assert len(first) == 9
+    assert first == again
+    capsys.readouterr()
 
 
 def test_two_runs_at_once_pay_once_and_agree(data: Path) -> None:
