@@ -21,6 +21,8 @@ from contextlib import suppress
 from dpsql.errors import Error
 from dpsql.lazy_dataclass import dataclass
 from dpsql.server import messages as m
+from dpsql.server.aside import Aside
+from dpsql.server.catalogue import Engines
 from dpsql.server.certificates import Tls
 from dpsql.server.conversation import Conversation
 from dpsql.server.log import Log
@@ -89,9 +91,10 @@ class Server:
         self._files = {place.name: file for place, file in places}
         self._doors = Doors.of(self._files, tls, beside.secret)
         self._threads = ThreadPoolExecutor(limits.at_once + 2, "dpsql-question")
-        self._side = ThreadPoolExecutor(2, "dpsql-names")
+        self._aside, self._engines = Aside(), Engines()
         self._pools = {
-            place.name: Pool(place, self._threads, limits.at_once, limits.at_once_each) for place, _ in places
+            place.name: Pool(place, self._threads, self._engines, limits.at_once, limits.at_once_each)
+            for place, _ in places
         }
         self._waiting: Counter[str] = Counter()
         self._talking: dict[bytes, Conversation] = {}
@@ -121,7 +124,8 @@ class Server:
             for pool in self._pools.values():
                 pool.close()
             self._threads.shutdown()
-            self._side.shutdown()
+            self._engines.close()
+            self._aside.close()
 
     async def _end_all(self) -> None:
         """Let each running question finish, or interrupt it after the time of grace."""
@@ -235,7 +239,7 @@ class Server:
         settings = _settings(who, pool.place, self._limits)
         for name in REPORTED:
             wire.send(m.parameter_status(spelled(name), settings.show(name) or ""))
-        questions = Questions(client, pool, self._side, settings, self._log)
+        questions = Questions(client, pool, self._aside, settings, self._log)
         return Conversation(wire, questions, self._limits.idle)
 
 
