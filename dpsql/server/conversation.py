@@ -172,17 +172,14 @@ class Conversation:
         except m.NotText as error:
             if not self._skipping:
                 self._fail(failed("22021", str(error)))
-            if head[:1] == b"Q":
-                await self._ready()
-            else:
-                self._skipping = True
+                if head[:1] == b"Q":
+                    await self._ready()
+                else:
+                    self._skipping = True
             return m.Flush()
 
     async def _handle(self, message: m.Message) -> None:
         match message:
-            case m.Query(sql):
-                self._skipping = False
-                await self._simple(sql)
             case m.Sync():
                 self._skipping = False
                 if self._transaction.state == "I":
@@ -192,11 +189,13 @@ class Conversation:
                 await self._wire.flush()
             case m.CopyMessage() | m.Terminate():
                 pass
+            case _ if self._skipping:  # a Query too, as PostgreSQL does
+                pass
+            case m.Query(sql):
+                await self._simple(sql)
             case m.FunctionCall():
                 self._fail(failed("0A000", "functions are not called by this message", "write SELECT f(x)"))
                 await self._ready()
-            case _ if self._skipping:
-                pass
             case _:
                 try:
                     await self._step(message)

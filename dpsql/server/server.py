@@ -2,7 +2,8 @@
 
     listen --> Wire --> login --> Conversation --> the client leaves, or has to
 
-    100 at once before they log in, 20 of them from one address     another 200, 50 for each analyst, after
+    100 at once before they log in, 20 of them from one address,    another 200, 50 for each analyst, after
+    50 of them from this machine
 
 Test: tests/drivers/test_server.py, tests/drivers/test_server_limits.py
 """
@@ -21,7 +22,9 @@ from contextlib import suppress
 from dpsql.errors import Error
 from dpsql.lazy_dataclass import dataclass
 from dpsql.server import messages as m
+from dpsql.server.addresses import network_of
 from dpsql.server.aside import Aside
+from dpsql.server.backoff import Backoff
 from dpsql.server.catalogue import Engines
 from dpsql.server.certificates import Tls
 from dpsql.server.conversation import Conversation
@@ -48,6 +51,7 @@ class Limits:
     each: int = 50
     waiting: int = 100
     waiting_each: int = 20
+    waiting_here: int = 50
     at_once: int = 8
     at_once_each: int = 2
     seconds: float = 300.0
@@ -73,6 +77,7 @@ class Beside:
 
     secret: bytes
     tally: Tally
+    backoff: Backoff
     cancel: Callable[[bytes], object]
 
 
@@ -89,7 +94,7 @@ class Server:
     ) -> None:
         self._limits, self._log, self._beside = limits, log, beside
         self._files = {place.name: file for place, file in places}
-        self._doors = Doors.of(self._files, tls, beside.secret)
+        self._doors = Doors.of(self._files, tls, beside.backoff, beside.secret)
         self._threads = ThreadPoolExecutor(limits.at_once + 2, "dpsql-question")
         self._aside, self._engines = Aside(), Engines()
         self._pools = {
@@ -179,16 +184,17 @@ class Server:
     async def _talk(self, wire: Wire, address: str, private: bool) -> None:
         if self._stopping or self._waiting.total() >= self._limits.waiting:
             raise expelled("53300", "too many connections are logging in")
-        if not private and self._waiting[address] >= self._limits.waiting_each:
+        place, limits = network_of(address), self._limits
+        if self._waiting[place] >= (limits.waiting_here if private else limits.waiting_each):
             raise expelled("53300", "too many connections from this address are logging in")
-        self._waiting[address] += 1
+        self._waiting[place] += 1
         try:
             async with asyncio.timeout(WITHIN):
                 who = await login(wire, self._doors, address, private)
         except TimeoutError:
             raise expelled("08006", "the login took too long") from None
         finally:
-            self._waiting[address] -= 1
+            self._waiting[place] -= 1
             self._waiting += Counter()  # forget addresses without any
         if isinstance(who, Cancel):
             if len(who.key) == _KEY and not self.cancel(who.key):
@@ -292,15 +298,6 @@ def _options(text: str) -> Mapping[str, str]:
 def _address(wire: Wire) -> str:
     peer = wire.transport.get_extra_info("peername")
     return str(peer[0]) if isinstance(peer, tuple) and peer else "local"
-
-
-def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach an address."""
-    import ipaddress
-
-    with suppress(ValueError):  # a name
-        return ipaddress.ip_address(host).is_loopback
-    return host == "localhost"
 
 
 def socket_file(folder: str, port: int) -> str:

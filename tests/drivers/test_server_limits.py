@@ -39,13 +39,25 @@ def test_connections_are_counted_in_all(own_server: Served) -> None:
         raise AssertionError("the places are not given back")
 
 
-def test_those_who_say_nothing_are_counted_and_others_are_served(own_server: Served) -> None:
-    with ExitStack() as stack, psycopg.connect(own_server.url(), autocommit=True) as db:
-        for _ in range(100):
-            stack.enter_context(socket.create_connection(("127.0.0.1", own_server.port)))
+@pytest.mark.parametrize("silent_on", ["address", "file"])
+def test_those_who_say_nothing_are_counted_and_others_are_served(own_server: Served, silent_on: str) -> None:
+    """Fifty who do not log in, over the network or the Unix socket, leave room for others elsewhere."""
+    address = {**own_server.given, "dbname": "clinic", "sslmode": "disable"}
+    del address["database"]
+    file = {**address, "host": str(own_server.folder), "port": 5433}
+    same, other = (address, file) if silent_on == "address" else (file, address)
+    with ExitStack() as stack, psycopg.connect(**same, autocommit=True) as db:
+        for _ in range(60):
+            if silent_on == "address":
+                stack.enter_context(socket.create_connection(("127.0.0.1", own_server.port)))
+            else:
+                stack.enter_context(socket.socket(socket.AF_UNIX)).connect(
+                    str(own_server.folder / ".s.PGSQL.5433")
+                )
         time.sleep(0.2)
-        with pytest.raises(psycopg.OperationalError, match="too many connections are logging in"):
-            psycopg.connect(own_server.url("postgresql", "ana", "?sslmode=disable"))
+        with pytest.raises(psycopg.OperationalError, match="from this address are logging in"):
+            psycopg.connect(**same)
+        psycopg.connect(**other).close()
         assert db.execute("SELECT 1").fetchall() == [(1,)]
 
 
