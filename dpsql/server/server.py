@@ -33,6 +33,7 @@ from dpsql.server.login import WITHIN, Cancel, Doors, Login, login
 from dpsql.server.pool import Place, Pool
 from dpsql.server.questions import Client, Questions
 from dpsql.server.results import Expelled, Failure, expelled
+from dpsql.server.room import Store
 from dpsql.server.settings import REPORTED, SERVER_VERSION, BadSetting, Settings, spelled
 from dpsql.server.tally import Tally
 from dpsql.server.verifiers import VerifierFile
@@ -56,6 +57,8 @@ class Limits:
     at_once_each: int = 2
     seconds: float = 300.0
     idle: float = 3600.0
+    kept: int = 1 << 30
+    kept_each: int = 1 << 29
     grace: float = 10.0
 
 
@@ -97,6 +100,7 @@ class Server:
         self._doors = Doors.of(self._files, tls, beside.backoff, beside.secret)
         self._threads = ThreadPoolExecutor(limits.at_once + 2, "dpsql-question")
         self._aside, self._engines = Aside(), Engines()
+        self._store = Store(limits.kept, limits.kept_each)
         self._pools = {
             place.name: Pool(place, self._threads, self._engines, limits.at_once, limits.at_once_each)
             for place, _ in places
@@ -214,6 +218,7 @@ class Server:
             await conversation.run()
         finally:
             del self._talking[key]
+            conversation.forget()
             self._beside.tally.leave(who.analyst)
             self._log.write("logout", analyst=who.analyst, address=address, database=who.database)
 
@@ -246,7 +251,7 @@ class Server:
         for name in REPORTED:
             wire.send(m.parameter_status(spelled(name), settings.show(name) or ""))
         questions = Questions(client, pool, self._aside, settings, self._log)
-        return Conversation(wire, questions, self._limits.idle)
+        return Conversation(wire, questions, self._limits.idle, self._store.room())
 
 
 def _stands(file: VerifierFile, analyst: str, before: bool) -> bool:

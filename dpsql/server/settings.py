@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import field
+from sys import getsizeof
 
 from dpsql.lazy_dataclass import dataclass
 
@@ -108,6 +109,11 @@ class Settings:
             case "dpsql.notices":
                 return self.values.get(name, "on")
         return self.fixed.get(name) or _FIXED.get(name) or self.values.get(name, _FREE.get(name))
+
+    @property
+    def size(self) -> int:
+        """About how many bytes the client's own values take."""
+        return sum(getsizeof(name) + getsizeof(value) for name, value in self.values.items())
 
     @property
     def known(self) -> set[str]:
