@@ -34,7 +34,8 @@ from dpsql.server.pool import Place, Pool
 from dpsql.server.questions import Client, Questions
 from dpsql.server.results import Expelled, Failure, expelled
 from dpsql.server.room import Store
-from dpsql.server.settings import REPORTED, SERVER_VERSION, BadSetting, Settings, spelled
+from dpsql.server.setting_values import SERVER_VERSION
+from dpsql.server.settings import REPORTED, BadSetting, Settings, spelled
 from dpsql.server.tally import Tally
 from dpsql.server.verifiers import VerifierFile
 from dpsql.server.wire import Gone, Wire

@@ -30,7 +30,7 @@ from dpsql.server.catalogue.reference import function_oids, type_oids, types_by_
 from dpsql.server.catalogue.relations import Column, Relation, relations_of, with_public
 from dpsql.server.catalogue.result_types import oid_of
 from dpsql.server.catalogue.routing import asked_of
-from dpsql.server.catalogue.settings import SERVER_VERSION, VERSION
+from dpsql.server.catalogue.settings import VERSION
 from dpsql.server.catalogue.translation import parameter_types, translated
 
 
@@ -100,7 +100,6 @@ __all__ = [
     "Column",
     "Engines",
     "Relation",
-    "SERVER_VERSION",
     "VERSION",
     "relations_of",
     "type_oids",
