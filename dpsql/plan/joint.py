@@ -37,7 +37,7 @@ from dpsql.ir.strategy import Floats, Integers, Strategy
 from dpsql.lazy_dataclass import dataclass
 from dpsql.mechanisms import mechanism
 from dpsql.mechanisms.strategies import gram
-from dpsql.mechanisms.strategies.cache import VERSION, StrategyCache
+from dpsql.mechanisms.strategies.cache import StrategyCache, version
 from dpsql.mechanisms.strategies.dense import RankError
 from dpsql.mechanisms.strategies.strategy import column
 from dpsql.plan.clips import Clip, clips_of
@@ -134,7 +134,7 @@ def together(asked: Sequence[Asked], facts_of: Callable[[Measure], MeasureFacts]
 
 def _digest(asked: Sequence[Asked], parts: Sequence[Integers]) -> str:
     """Name what is asked of the cells: whole numbers and weights, not what is computed from them."""
-    told = hashlib.sha256(VERSION.encode())
+    told = hashlib.sha256(version(parts[0].shape[1]).encode())
     for each, rows in zip(asked, parts, strict=True):
         told.update(repr((each.weight, rows.shape)).encode() + rows.tobytes())
     return told.hexdigest()
