@@ -99,11 +99,11 @@ def joint(facts: MeasureFacts, facts_of: Callable[[Measure], MeasureFacts]) -> M
 
 
 def may_join(facts: MeasureFacts) -> bool:
-    """Whether a measure counts rows of listed groups, not too many, or sums one argument over them."""
+    """Whether a measure counts rows of listed groups, some and not too many, or sums one argument there."""
     public = facts.public.whole and adds_alike(facts.measure)
     if not public or facts.rows_from.startswith("max_groups"):
         return False
-    return len(facts.listed().groups()) * len(facts.measure.statistics) <= MOST_NUMBERS
+    return 0 < len(facts.listed().groups()) * len(facts.measure.statistics) <= MOST_NUMBERS
 
 
 def together(asked: Sequence[Asked], facts_of: Callable[[Measure], MeasureFacts]) -> list[MeasurePlan] | None:
