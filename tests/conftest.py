@@ -20,6 +20,7 @@ from pathlib import Path
 import duckdb
 import pytest
 from hypothesis import HealthCheck, settings
+from hypothesis.internal.conjecture import providers
 
 import dpsql
 
@@ -27,6 +28,8 @@ settings.register_profile(
     "alike", derandomize=True, deadline=None, suppress_health_check=(HealthCheck.too_slow,)
 )
 settings.load_profile("alike")
+if hasattr(providers, "_get_local_constants"):  # they are those of all modules that a worker happens to have
+    providers._get_local_constants = lambda: providers._local_constants
 
 POLICY = """\
 [budget]

@@ -115,7 +115,13 @@ class Pen:
         self._names = names
 
     def append(self, content: dict[str, Any], payload: bytes | None = None) -> int:
-        """Append an entry and return its id. It is durable once the transaction is committed."""
+        """Append an entry and return its id. It is durable once the transaction is committed.
+
+        Its time is not before that of the last entry, whatever the clock says: who reads from the end what
+        was paid since a moment may stop at the first entry before it.
+        """
+        if "time" in content:
+            content = content | {"time": max(content["time"], self._tail.content.get("time", ""))}
         if payload is not None:
             content = content | {"sha256": sha256(payload).hexdigest()}
         text = json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)

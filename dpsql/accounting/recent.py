@@ -3,8 +3,9 @@
     ana's debits and shares    ... | 08:10   09:30   11:05        since midnight: three
                                 midnight
 
-The index says which entries are theirs. It proves nothing, so an index that lacks an entry would let a cap in
-time pass; the caps of the whole are sums that do not rest on it, and ``verify`` compares it with the chain.
+Times of entries never go back (``chain.Pen``), so the first one before the moment ends the search. The index
+says which entries are theirs. It proves nothing, so an index that lacks an entry would let a cap in time
+pass; the caps of the whole are sums that do not rest on it, and ``verify`` compares it with the chain.
 """
 
 from __future__ import annotations

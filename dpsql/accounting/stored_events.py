@@ -31,6 +31,9 @@ from dpsql.ir.event import (
 LONGEST = 2**16
 """Characters of events that an entry keeps; of more, the beginning and a digest."""
 
+MOST = 10**6
+"""Events that a text may stand for: no plan has as many, and a ledger may be anybody's."""
+
 _KINDS: dict[str, type[Any]] = {
     "laplace": LaplaceEvent,
     "geometric": GeometricEvent,
@@ -71,7 +74,7 @@ def _read_json(text: str) -> tuple[Event, ...] | None:
         if type(count) is not int or count < 1 or not isinstance(name, str) or name not in _KINDS:
             return None
         event = _made(_KINDS[name], numbers)
-        if event is None:
+        if event is None or len(events) + count > MOST:
             return None
         events += [event] * count
     return tuple(events)

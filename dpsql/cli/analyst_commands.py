@@ -17,7 +17,7 @@ from dpsql.ir.column import Value
 from dpsql.render.box import answer_text, summary
 from dpsql.render.digits import printable
 from dpsql.render.formats import content
-from dpsql.terminal.accounts import LATEST, budget_json, budget_text
+from dpsql.terminal.accounts import LATEST, budget_csv, budget_json, budget_text
 from dpsql.terminal.explanation import wrapped
 from dpsql.terminal.output import look, put, put_data, tell, width
 from dpsql.terminal.waiting import beside
@@ -80,6 +80,7 @@ def arguments(names: Commands) -> None:
         (
             "dpsql budget clinic.duckdb",
             "dpsql budget clinic.duckdb --all",
+            "dpsql budget clinic.duckdb --plot spending.svg",
             "dpsql budget clinic.duckdb labs.duckdb",
             "dpsql budget verify clinic.duckdb",
         ),
@@ -93,7 +94,19 @@ def arguments(names: Commands) -> None:
         action="store_true",
         help=f"show every purchase, not only the latest {LATEST}; reads and checks the whole ledger",
     )
-    parser.add_argument("--format", choices=("table", "json"), default="table", help="default: table")
+    parser.add_argument(
+        "--format",
+        choices=("table", "csv", "json"),
+        default="table",
+        help="default: table; csv has the purchases alone",
+    )
+    parser.add_argument(
+        "--plot",
+        type=Path,
+        metavar="FILE",
+        help="also draw how spending grew, as SVG: a line for the database and each analyst; reads and "
+        "checks the whole ledger",
+    )
     parser.set_defaults(run=budget, usage=parser.error)
 
     parser = command(
@@ -168,13 +181,20 @@ def budget(options: Namespace) -> int:
 
         if options.policy is not None or options.ledger is not None or options.all:
             options.usage("with several databases, each has its own policy and ledger beside it")
+        if options.format == "csv" or options.plot is not None:
+            options.usage("--format csv and --plot go with one database")
         return budgets(options)
+    check_output(options.plot, options)
     with opened(options) as db:
         most = None if options.all else LATEST
-        if options.format == "json":
-            put_data(budget_json(db, most).encode())
-        else:
+        if options.plot is not None:
+            from dpsql.terminal.spending import spending_svg
+
+            write(spending_svg(db.spending).encode(), options.plot)
+        if options.format == "table":
             put(budget_text(db, width(), most))
+        else:
+            put_data((budget_csv if options.format == "csv" else budget_json)(db, most).encode())
     return 0
 
 

@@ -308,6 +308,10 @@ def _budget(asker: Asker, word: str) -> tuple[BudgetRule, QueryRule]:
         f"change the odds of any guess whether {one(word)} is in the data by a factor of "
         f"{math.exp(1):.1f} at most (e^epsilon), with 5 by {math.exp(5):.0f}."
     )
+    asker.tell(
+        "The accountant is rdp, fitted for good to the epsilon that you name now: if you may grant more one "
+        "day, write up_to beside it before the first query."
+    )
     epsilon = asker.ask("epsilon of the whole budget", "1", questions.positive)
     asker.tell(
         f"delta is the probability that this fails: choose it far below one divided by the number of {word}s."
@@ -320,7 +324,7 @@ def _budget(asker: Asker, word: str) -> tuple[BudgetRule, QueryRule]:
         f"{max(price, epsilon / 2):g}",
         partial(_at_most, epsilon, "budget", least=price),
     )
-    return BudgetRule(epsilon, delta, "zcdp"), QueryRule(price, highest)
+    return BudgetRule(epsilon, delta, "rdp"), QueryRule(price, highest)
 
 
 def _delta(text: str) -> float:

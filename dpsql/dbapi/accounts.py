@@ -66,6 +66,14 @@ class Outlook:
 
 
 @dataclass(frozen=True, slots=True)
+class Spending:
+    """What an account ('' is the database's) had spent after each payment: (time, epsilon), oldest first."""
+
+    analyst: str
+    steps: tuple[tuple[str, float], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Purchase:
     """One paid price: when, by whom ('' is the owner), for what.
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from dpsql.dbapi.accounts import Account, Balance, Outlook, Purchase, TimeCap
+from dpsql.dbapi.accounts import Account, Balance, Outlook, Purchase, Spending, TimeCap
 from dpsql.dbapi.guard import guarded, name_of, number_of, own, path_of, text_of, values_of
 from dpsql.dbapi.limits import interrupt, limited
 from dpsql.dbapi.rows import Rows
@@ -245,6 +245,12 @@ class Connection(Exceptions):
             for entry in entries
             if entry.kind in ("debit", "share") and self.analyst in (None, entry.analyst)
         )
+
+    @property
+    def spending(self) -> tuple[Spending, ...]:
+        """Return how spending grew: of the database and each analyst, or of an analyst their own."""
+        with self._using() as session:
+            return tuple(Spending(name, tuple(steps)) for name, steps in guarded(session.spending))
 
     @property
     def purchase_count(self) -> int:

@@ -37,7 +37,7 @@ from dpsql.ir.strategy import Floats, Integers, Strategy
 from dpsql.lazy_dataclass import dataclass
 from dpsql.mechanisms import mechanism
 from dpsql.mechanisms.strategies import gram
-from dpsql.mechanisms.strategies.cache import VERSION, StrategyCache
+from dpsql.mechanisms.strategies.cache import StrategyCache, version
 from dpsql.mechanisms.strategies.dense import RankError
 from dpsql.mechanisms.strategies.strategy import column
 from dpsql.plan.clips import Clip, clips_of
@@ -99,11 +99,11 @@ def joint(facts: MeasureFacts, facts_of: Callable[[Measure], MeasureFacts]) -> M
 
 
 def may_join(facts: MeasureFacts) -> bool:
-    """Whether a measure counts rows of listed groups, not too many, or sums one argument over them."""
+    """Whether a measure counts rows of listed groups, some and not too many, or sums one argument there."""
     public = facts.public.whole and adds_alike(facts.measure)
     if not public or facts.rows_from.startswith("max_groups"):
         return False
-    return len(facts.listed().groups()) * len(facts.measure.statistics) <= MOST_NUMBERS
+    return 0 < len(facts.listed().groups()) * len(facts.measure.statistics) <= MOST_NUMBERS
 
 
 def together(asked: Sequence[Asked], facts_of: Callable[[Measure], MeasureFacts]) -> list[MeasurePlan] | None:
@@ -134,7 +134,7 @@ def together(asked: Sequence[Asked], facts_of: Callable[[Measure], MeasureFacts]
 
 def _digest(asked: Sequence[Asked], parts: Sequence[Integers]) -> str:
     """Name what is asked of the cells: whole numbers and weights, not what is computed from them."""
-    told = hashlib.sha256(VERSION.encode())
+    told = hashlib.sha256(version(parts[0].shape[1]).encode())
     for each, rows in zip(asked, parts, strict=True):
         told.update(repr((each.weight, rows.shape)).encode() + rows.tobytes())
     return told.hexdigest()

@@ -27,7 +27,7 @@ from dpsql.ir.statistic import Part
 from dpsql.ir.strategy import Floats, Strategy
 from dpsql.mechanisms.sampler import SCALE_LIMIT
 from dpsql.mechanisms.strategies import gram
-from dpsql.mechanisms.strategies.cache import VERSION
+from dpsql.mechanisms.strategies.cache import version
 from dpsql.mechanisms.strategies.kronecker import whole_numbered_product
 from dpsql.mechanisms.strategies.strategy import MOST_CELLS
 from dpsql.plan.joint import QUICK, error, plans_with, strategies
@@ -57,7 +57,8 @@ def planned(facts: MeasureFacts, view: PrivateView) -> MeasurePlan:
         quick = whole_numbered_product(designs, clip, one, QUICK)
         return quick or whole_numbered_product(designs, clip, one, SCALE_LIMIT)
 
-    asked = hashlib.sha256(f"{VERSION} {kinds}".encode()).hexdigest()
+    searched = version(max((size for size, _ in kinds), default=1))
+    asked = hashlib.sha256(f"{searched} {kinds}".encode()).hexdigest()
     (statistic,) = facts.measure.statistics
     unit = statistic.most if statistic.part is Part.ROWS else 1  # whole rows, and sums in grid steps
     plans = plans_with(chosen, facts, _places(keys, parts), grams, unit, asked)

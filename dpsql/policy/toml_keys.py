@@ -238,7 +238,7 @@ BUDGET = Keys(
             default="zcdp",
             original="budget",
             always=True,
-            draft='accountant = "zcdp"',
+            draft='accountant = "rdp"    # fitted to epsilon for good: up_to is for more one day',
         ),
         Key(
             "responses",

@@ -22,6 +22,7 @@ GAP = "\N{NARROW NO-BREAK SPACE}"
 """The separator of thousands."""
 
 _HUGE = 1e300  # differences of larger numbers may overflow
+_TINY = 1e-290  # smaller ones are drawn as zero: a scale for them would overflow
 _MAX_SERIES, _MAX_BARS, _MAX_PANELS = 6, 40, 8
 _MIN_LINE_POINTS = 3
 
@@ -172,6 +173,11 @@ def _drawn(value: Any) -> bool:
     return is_number(value) and abs(value) < _HUGE
 
 
+def _size(value: Any) -> float:
+    """Return the number that is drawn."""
+    return float(value) if abs(value) >= _TINY else 0.0
+
+
 def _key(value: Any) -> Any:
     """Return a hashable value: a list or a map becomes text."""
     return plain(value) if isinstance(value, list | dict) else value
@@ -203,7 +209,8 @@ def _panel(
         if _drawn(value):
             name = "" if series_column is None else _name(answer.rows[row][series_column])
             text = f"{cell.value} ± {cell.margin}" if cell.margin else cell.value
-            marks[name, tags[row]] = Mark(float(value), margin if _drawn(margin) else None, text)
+            reach = _size(margin) if _drawn(margin) else None
+            marks[name, tags[row]] = Mark(_size(value), reach, text)
     names = [""] if series_column is None else sorted({_name(row[series_column]) for row in answer.rows})
     series = (Series(name, tuple(marks.get((name, place)) for place in places)) for name in names)
     return Panel(one_line(answer.columns[at]), tuple(series))

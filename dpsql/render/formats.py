@@ -60,8 +60,12 @@ def with_margins(answer: AnswerFields) -> AnswerFields:
 
 def to_csv(answer: AnswerFields) -> str:
     """Return a header and the rows as CSV; NULL is empty, an empty text is a pair of quotes."""
-    rows: list[Iterable[Any]] = [answer.columns, *answer.rows]
-    return "".join(",".join(map(_field, row)) + "\n" for row in rows)
+    return csv_text(answer.columns, answer.rows)
+
+
+def csv_text(columns: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
+    """Return a header and rows of any values in the same form."""
+    return "".join(",".join(map(_field, row)) + "\n" for row in (columns, *rows))
 
 
 def _field(value: Any) -> str:

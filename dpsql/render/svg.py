@@ -21,6 +21,9 @@ _MAX_POINTS = 40
 _COLOURS = ("#3567b3", "#d9822b", "#2a9d78", "#a3479b", "#c2484c", "#7a7f87")
 _DARK = ("#7fa8e8", "#f0a860", "#5cc9a3", "#d58ccd", "#ee8a8d", "#a9afb8")
 
+MOST_COLOURS = len(_COLOURS)
+"""Most series that are told apart."""
+
 STYLE = (
     ".dp{--ink:#1f2328;--soft:#59636e;--line:#d8dee4;--paper:#fff;"
     + "".join(f"--c{at}:{colour};" for at, colour in enumerate(_COLOURS))
@@ -44,7 +47,11 @@ STYLE = (
 
 def chart_svg(answer: AnswerFields, alone: bool = True) -> str:
     """Draw the chart of an answer; if not ``alone``, for a page that has STYLE and its own background."""
-    chart = chart_of(answer)
+    return drawn_svg(chart_of(answer), alone)
+
+
+def drawn_svg(chart: Chart, alone: bool = True) -> str:
+    """Draw a chart."""
     parts, top = _legend(chart)
     for panel in chart.panels:
         drawn, height = (_bars if chart.places is None else _line)(chart, panel)

@@ -371,6 +371,23 @@ class AnalystBudget:
         rows = zip(names, self.ledger.balances(names), strict=True)
         return [(name or "", *self._balance(name, spent, granted)) for name, (spent, granted) in rows]
 
+    def spending(self) -> list[tuple[str, list[tuple[str, float]]]]:
+        """Return (account, (time, spent by then) ...) as epsilons: the database's ('') and each analyst's.
+
+        An analyst's session has that analyst's alone. The whole ledger is read, and checked.
+        """
+        every = [None, *(rule.name for rule in self.policy.analysts)]
+        names = every if self.analyst is None else [self.analyst]
+        gone = {name: (self.ledger.granted(name), self.accountant.zero) for name in names}
+        steps: dict[str | None, list[tuple[str, float]]] = {name: [] for name in names}
+        for entry in self.ledger.entries():
+            payers = {"debit": (None, entry.analyst), "share": (entry.analyst,)}.get(entry.kind, ())
+            for name in (payer for payer in payers if payer in gone):
+                granted, spent = gone[name]
+                gone[name] = granted, spent + entry.price
+                steps[name].append((entry.time, self._balance(name, gone[name][1], granted)[1]))
+        return [(name or "", own) for name, own in steps.items()]
+
     def time_caps(self) -> list[tuple[str, str, str, float, float]]:
         """Return (analyst, name, until, granted, spent) of each cap in time, of this analyst or of all."""
         rules = self._rules if self.analyst is not None else self.policy.analysts

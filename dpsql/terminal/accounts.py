@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from textwrap import fill
 
 from dpsql.dbapi import Connection, Purchase
@@ -13,6 +13,7 @@ from dpsql.render.box import box
 from dpsql.render.digits import above, below, printable, wide
 from dpsql.render.display import Look
 from dpsql.render.folding import Column, Text, draw_table
+from dpsql.render.formats import csv_text
 
 LATEST = 20
 """The number of purchases shown by default."""
@@ -143,6 +144,12 @@ def budget_json(db: Connection, most: int | None = None) -> str:
         "purchases": [asdict(purchase) for purchase in _purchases(db, most)],
     }
     return json.dumps(document, indent=2, ensure_ascii=False)
+
+
+def budget_csv(db: Connection, most: int | None = None) -> str:
+    """Return the latest purchases, ``most`` at most, as CSV."""
+    names = [field.name for field in fields(Purchase)]
+    return csv_text(names, ([getattr(each, name) for name in names] for each in _purchases(db, most)))
 
 
 def _shares(account: Account) -> dict[str, float]:

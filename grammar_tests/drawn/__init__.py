@@ -11,6 +11,7 @@ A triple is a query, a database, and the database without one unit.
     bounded_units  queries in which more than rows bounds a unit
     queries     the query over a tree: keys, aggregates, the clauses above them
     illegal     queries that must be refused
+    files       files of statements over the same rows, many of which are measured together
     databases   small random worlds full of odd values, and their neighbours
     two_columns a query as it is written where units have two columns
     judges      sensitivity, order of rows, ranges, meaning, silence

@@ -49,6 +49,8 @@ class Coverage:
     refused: int = 0
     alive: int = 0
     compared: int = 0
+    statements: int = 0
+    together: int = 0
     drawn: Counter[Occurrence] = field(default_factory=Counter)
     codes: Counter[str] = field(default_factory=Counter)
 
@@ -70,6 +72,7 @@ class Coverage:
         """The report."""
         yield f"{self.accepted} queries accepted, {self.refused} refused"
         yield f"{self.alive} of them measure more than zeros; {self.compared} were compared with plain DuckDB"
+        yield f"{self.together} of {self.statements} statements in files were measured together"
         functions = sorted({each.function for found in forms().values() for each in found})
         for group, names in (
             ("node", NODES),

@@ -1,4 +1,4 @@
-"""Six judges of one query; each returns the violations that it finds, in words.
+"""Six judges of a query, or of what several measure together; each returns violations, in words.
 
 sensitivity   no neighbour moves the exact sums by more than declared (``dpsql.audit.oracles``)
 order         shuffled rows give the same sums
@@ -22,6 +22,8 @@ from likeness import apart
 import dpsql
 from dpsql.audit import plan_of
 from dpsql.audit.oracles import grain, meaning, ready_measures, silent_rows, violations
+from dpsql.batch.bill import first_bill
+from dpsql.batch.script import read
 from dpsql.engines.relation_sql import quote, relation_sql, scalar_sql, table_sql
 from dpsql.facts.schema import Facts, fact_of, facts_of
 from dpsql.functions.core.literals import literal_sql
@@ -133,6 +135,25 @@ def silent(sql: str, epsilon: float, database: Database) -> list[str]:
     """What is seen of a query before it is paid, accepted or refused: one unit may change nothing of it."""
     ours, theirs = (_seen_of(connection, sql, epsilon) for connection in database.pair)
     return [f"{name} is seen to depend on one unit" for name in ours if ours[name] != theirs[name]]
+
+
+def together(text: str, database: Database, total: float) -> dict[str, Plan]:
+    """The plans of those statements of a file that are measured together, by name."""
+    return _together(text, database.connection, total)
+
+
+def _together(text: str, connection: dpsql.Connection, total: float) -> dict[str, Plan]:
+    items = first_bill(connection, read(text, "drawn.sql"), total).items
+    return {each.task.name: each.plan for each in items if any(one.joint for one in measures_of(each.plan))}
+
+
+def silent_together(text: str, database: Database, total: float) -> list[str]:
+    """What is measured together, and by what plan: one unit may change nothing of it."""
+    ours, theirs = (
+        {name: plan.digest for name, plan in _together(text, connection, total).items()}
+        for connection in database.pair
+    )
+    return [] if ours == theirs else ["what is measured together is seen to depend on one unit"]
 
 
 def _seen_of(connection: dpsql.Connection, sql: str, epsilon: float) -> dict[str, str]:
@@ -313,17 +334,18 @@ def _between(sql: str, fact: Fact, interval: Interval) -> str:
 # ---- meaning -----------------------------------------------------------------------------------------
 
 
-def meant(sql: str, query: Query, calm: Database) -> list[str]:
+def meant(sql: str, query: Query, calm: Database, together: Plan | None = None) -> list[str]:
     """The answer without noise against plain DuckDB's; [] where plain DuckDB fails on a value.
 
     Each sum may be off by the roundings of its own grid: it is written in steps of a thousand of them.
+    ``together`` is the plan where it is measured with others.
     """
     try:
         plain = calm.plain.execute(sql).fetchall()
     except duckdb.Error:
         return []
     try:
-        plan = plan_of(calm.session, sql, 1.0)
+        plan = together or plan_of(calm.session, sql, 1.0)
         ours = silent_rows(calm.session, plan)
     except Exception as error:  # whatever it is, it is a violation
         return [f"without noise: {type(error).__name__}: {error}"]

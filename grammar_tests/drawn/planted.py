@@ -15,14 +15,18 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from dpsql import engines, planning, pricing
 from dpsql.aggregates.sum import Sum
+from dpsql.batch import together
 from dpsql.bind import queries
 from dpsql.bind.expressions import key_domains
 from dpsql.bind.private import joins
 from dpsql.bind.scope.sources import Private, scan
 from dpsql.details.clip_search import sql as clip_sql
 from dpsql.engines import histogram_sql, measure_sql, number_sql, relation_sql, row_cells, unit_values
+from dpsql.engines.duckdb import DuckDB as Engine
 from dpsql.engines.identifiers import quote
 from dpsql.errors import refuse
 from dpsql.facts import few_rows, ownership, schema, unit_mass
@@ -33,16 +37,19 @@ from dpsql.functions.core.ranges import spread
 from dpsql.functions.numbers import operands
 from dpsql.ir.column import INTEGER, Interval, Kind
 from dpsql.ir.grid import MOST_BINS
+from dpsql.ir.measure import Measure
 from dpsql.ir.plan import MeasurePlan, Shape
 from dpsql.ir.relation import Aggregate, Filter, Join, Materialized, Relation, Scan, names_of, unit_type_of
 from dpsql.ir.scalar import Call, Literal, Ref, refs
 from dpsql.ir.statistic import CELLS, Family, Part
-from dpsql.plan import clips, measure_facts, noise_choice, unit_norms
+from dpsql.ir.table import ExactTable
+from dpsql.plan import clips, joint, measure_facts, noise_choice, unit_norms
 from dpsql.plan.measure_facts import MeasureFacts
 from dpsql.policy.catalogue import Known, KnownTable
 from dpsql.rewrite import accuracy_weights, disjoint_cells, linear, statistics
 from dpsql.rewrite.statistics import GRID
 from dpsql.shelf import modules
+from dpsql.workload.common_rows import Renamed
 from drawn.coverage import Occurrence
 from drawn.databases import Database
 from drawn.queries import CROSSINGS
@@ -734,3 +741,47 @@ IN_FIXTURES: dict[str, Callable[[], AbstractContextManager[None]]] = {
     "units/two_columns.sql: rows and people": columns_of_units_are_glued_together,
 }
 """Errors that drawn queries meet too seldom, by the fixtures that find them."""
+
+
+# ---- files of statements -----------------------------------------------------------------------------
+
+
+def conditions_of_a_statement_are_lost() -> AbstractContextManager[None]:
+    """A statement that is measured with others counts all their rows."""
+    renamed = together.renamed
+
+    def lost(measure: Measure) -> Renamed | None:
+        found = renamed(measure)
+        return None if found is None else replace(found, conditions=())
+
+    return _set(together, "renamed", lost)
+
+
+def columns_of_a_strategy_are_shorter() -> AbstractContextManager[None]:
+    """The longest column is said to have an eighth of its length."""
+    declared = joint.declared_column
+    return _set(joint, "declared_column", lambda strategy, norm: max(1, declared(strategy, norm) // 8))
+
+
+def a_row_of_cells_is_in_the_next_one_too() -> AbstractContextManager[None]:
+    """What the engine reads of a cell is added to the next one."""
+    measure = Engine.measure
+
+    def twice(self: Engine, planned: MeasurePlan) -> ExactTable:
+        exact = measure(self, planned)
+        if planned.applied is not None and len(exact.sums) > 1:
+            exact.sums = exact.sums + np.roll(exact.sums, 1, axis=0)
+        return exact
+
+    return _set(Engine, "measure", twice)
+
+
+IN_FILES = {
+    plant.__name__.replace("_", " "): plant
+    for plant in (
+        conditions_of_a_statement_are_lost,
+        columns_of_a_strategy_are_shorter,
+        a_row_of_cells_is_in_the_next_one_too,
+    )
+}
+"""Errors of what is measured together."""

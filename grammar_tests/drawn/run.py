@@ -15,9 +15,11 @@ from pathlib import Path
 
 import dpsql
 from dpsql.audit import plan_of
+from dpsql.ir.plan import Plan
 from drawn import judges
 from drawn.coverage import Coverage, Occurrence
 from drawn.databases import Database, build_calm, build_world, open_calm, open_world
+from drawn.files import Files
 from drawn.illegal import spoilt
 from drawn.queries import BOUNDED, CROSSINGS, Queries, Query
 from drawn.shrinking import kind, shrunk
@@ -32,6 +34,9 @@ CALM = 0.25
 
 VIEWS = 20
 """One query of so many is followed by a private view of such rows."""
+
+FILES = 25
+"""One query of so many is followed by a file of statements over the same rows."""
 
 SILENT = 3
 """One query of so many is looked at from the neighbour too."""
@@ -79,6 +84,7 @@ class Run:
     calm_share: float = CALM
     fast: bool = True
     views: int = VIEWS
+    files: int = FILES
     silent: int = SILENT
     triples: int = 0
     violations: list[Violation] = field(default_factory=list)
@@ -87,10 +93,12 @@ class Run:
     queries: Queries = field(init=False)
     illegal: Iterator[str] = field(init=False)
     of_views: Queries = field(init=False)
+    of_files: Files = field(init=False)
     drawn: int = 0
 
     def __post_init__(self) -> None:
         self.of_views = Queries(random.Random(f"views {self.seed}"), 0.0, 0.0)
+        self.of_files = Files(random.Random(f"files {self.seed}"))
         self.queries = Queries(random.Random(self.seed), self.crossings, self.bounded)
         self.illegal = spoilt(self.queries)
 
@@ -105,6 +113,8 @@ class Run:
         self.drawn += 1
         if self.views and self.drawn % self.views == 0:
             self._view()
+        if self.files and self.drawn % self.files == 0:
+            self.file()
         world, epsilon = rng.choice(self.worlds), rng.choice((0.05, 0.5, 1.0, 7.0, 50.0))
         queries.expressions.calm = False
         if rng.random() < self.illegal_share:
@@ -118,6 +128,29 @@ class Run:
     def _view(self) -> None:
         rng = self.of_views.rng
         self._judge(self.of_views.draw().as_view(rng), rng.choice(self.worlds), rng.choice((0.5, 7.0)))
+
+    def file(self) -> None:
+        """Judge what is measured together; of a calm file, each of its statements."""
+        rng = self.of_files.rng
+        calm = rng.random() < self.calm_share
+        file = self.of_files.draw(calm)
+        world = self.calm if calm else rng.choice(self.worlds)
+        total = rng.choice((0.5, 2.0, 20.0))
+        text = world.said(file.text)
+        try:
+            plans = judges.together(text, world, total)
+        except Exception as error:  # whatever it is, it is a violation
+            self._note([f"a file: {type(error).__name__}: {error}"], text, world, total)
+            return
+        self.coverage.statements += len(file.statements)
+        self.coverage.together += len(plans)
+        if world.pair:
+            self._note(judges.silent_together(text, world, total), text, world, total)
+        for place, (query, sql) in enumerate(file.statements):
+            if calm and f"s{place}" in plans:
+                self._note(judges.meant(sql, query, world, plans[f"s{place}"]), text, world, total)
+        for plan in {plan.digest: plan for plan in plans.values()}.values():
+            self._judge_plan(plan, text, world, total)
 
     def judge(self, drawn: Drawn) -> None:
         accepted = self._judge(drawn.sql, drawn.world, drawn.epsilon)
@@ -176,21 +209,26 @@ class Run:
         self.triples += len(world.neighbours)
         if self.among and not self.among & occurring:
             return False
-        before = len(self.violations)
-        try:
-            seen = judges.seen(plan, world)
-        except Exception as error:  # whatever it is, it is a violation
-            self._note([f"{type(error).__name__}: {error}"], sql, world, epsilon)
-            return False
-        judged = (judges.moved, judges.order, *((judges.fast,) if self.fast else ()), judges.ranges)
-        for judge in judged:
-            self._note(judge(seen, world), sql, world, epsilon)
-        if len(self.violations) > before:
+        seen = self._judge_plan(plan, sql, world, epsilon)
+        if seen is None:
             return False  # a query that fails is asked no further
         self.coverage.alive += judges.alive(seen)
         if self.coverage.accepted % 4 == 0 and not sql.startswith("CREATE"):
             self._note(judges.answered(sql, world), sql, world, 1.0)
         return True
+
+    def _judge_plan(self, plan: Plan, sql: str, world: Database, epsilon: float) -> judges.Seen | None:
+        """What is measured, if no judge minds it."""
+        before = len(self.violations)
+        try:
+            seen = judges.seen(plan, world)
+        except Exception as error:  # whatever it is, it is a violation
+            self._note([f"{type(error).__name__}: {error}"], sql, world, epsilon)
+            return None
+        judged = (judges.moved, judges.order, *((judges.fast,) if self.fast else ()), judges.ranges)
+        for judge in judged:
+            self._note(judge(seen, world), sql, world, epsilon)
+        return seen if len(self.violations) == before else None
 
     def _note(self, found: list[str], sql: str, world: Database, epsilon: float) -> None:
         self.violations += [Violation(each, sql, world.name, epsilon) for each in found]

@@ -14,7 +14,7 @@ from tiers import without_sweeps
 
 from dpsql.functions import shelf
 from drawn.coverage import KEYS, NODES
-from drawn.planted import PLANTS
+from drawn.planted import IN_FILES, PLANTS
 from drawn.run import Run, build, opened, started
 from drawn.scalars import NOT_DRAWN
 
@@ -121,3 +121,27 @@ def test_planted_errors_are_found(name: str, worlds: Run, capsys: pytest.Capture
     unplanted.judge(run.latest)
     assert unplanted.violations == []
     assert not re.match(r"(Attribute|Type|Value|Name|Key|Index|Assertion)Error", run.violations[0].said)
+
+
+@pytest.mark.parametrize("name", IN_FILES)
+def test_planted_errors_in_files_are_found(
+    name: str, worlds: Run, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Each within sixty files, of which none is minded where nothing is planted."""
+
+    def files(run: Run) -> Iterator[int]:
+        for number in range(60):
+            run.file()
+            yield number
+
+    run, unplanted = (
+        Run(1, worlds.worlds, worlds.calm, calm_share=0.5, fast=False, views=0, silent=0) for _ in range(2)
+    )
+    with IN_FILES[name]():
+        found = next((number for number in files(run) if run.violations), None)
+    with capsys.disabled():
+        print(f"\n{name}: after {found} files: {run.violations[0].said[:100] if run.violations else ''}")
+    assert found is not None
+    for _ in range(found + 1):
+        unplanted.file()
+    assert [str(each) for each in unplanted.violations] == []

@@ -6,6 +6,7 @@ import datetime
 import math
 import re
 import xml.etree.ElementTree as ElementTree
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -195,6 +196,14 @@ def test_lines_have_a_band_and_dots() -> None:
     assert classes.count("f0") == classes.count("f1") == 4
     many = told({"x": "DOUBLE"} | N, *((float(x), x) for x in range(500)))
     assert not list(parsed(chart_svg(many)).iter(f"{SVG}circle"))
+
+
+@pytest.mark.parametrize("numbers", [(5e-324,), (-5e-324, 5e-324), (1e-310, 2e-310), (1e-300, 1.0)])
+def test_numbers_without_a_scale_are_drawn_as_zero(numbers: tuple[float, ...]) -> None:
+    rows = [(f"k{at}", number) for at, number in enumerate(numbers)]
+    given_ = replace(told({"k": "VARCHAR", "n": "DOUBLE"}, *rows), margins=[(None, None)] * len(rows))
+    assert f"{numbers[0]:.6g}" in chart_text(given_, Look(60))
+    assert parsed(chart_svg(given_)).tag == f"{SVG}svg"
 
 
 @settings(max_examples=120, deadline=None)

@@ -37,6 +37,7 @@ column = "patient_id"
 
 FIRST = {
     "dpsql estimate": ("dpsql query", "dpsql export"),
+    "dpsql budget": ("dpsql query",),
     "dpsql export": ("dpsql query",),
     "dpsql analyst passwd": ("dpsql analyst add",),
     "dpsql analyst remove": ("dpsql analyst add",),

@@ -433,6 +433,17 @@ def test_a_person_moves_the_cells_of_a_join_by_no_more_than_is_declared(joined: 
         assert bool(sensitivity(made, DuckDB(joined), fewer)) is moves
 
 
+def test_a_statement_without_any_group_stays_outside(data: Path) -> None:
+    """Its conditions leave none of the listed keys, so it has no number."""
+    file = data.with_name("asked.sql")
+    file.write_text(
+        f"{FILE}-- name: empty\nSELECT sex, COUNT(*) AS n FROM people WHERE sex = 'X' GROUP BY sex;\n"
+    )
+    assert run(data, "out") == 0
+    assert {name for name, entry in entries(data.with_name("out")).items() if entry["together"]} == TOGETHER
+    assert rows(data.with_name("out"), "empty") == []
+
+
 def test_a_statement_with_its_own_price_stays_outside(data: Path) -> None:
     bill = billed(
         data, FILE.replace("-- name: old\nSELECT", "-- name: old\nSELECT OPTIONS(epsilon = 0.2)"), 1.0

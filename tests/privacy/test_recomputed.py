@@ -271,3 +271,12 @@ def test_there_must_be_a_ledger(tmp_path: Path, capsys: pytest.CaptureFixture[st
     path.with_suffix(".ledger").unlink()
     assert main(["budget", "verify", str(path)]) != 0
     assert "there is no ledger" in capsys.readouterr().err
+
+
+def test_a_text_does_not_stand_for_more_events_than_fit() -> None:
+    """Whoever can write a ledger cannot make its owner's check take all memory."""
+    few, many = (f'[[{count}, "choice", 0.1]]' for count in (1_000, 10**12))
+    events = read(few)
+    assert events is not None
+    assert len(events) == 1_000
+    assert read(many) is None

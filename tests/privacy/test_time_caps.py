@@ -102,6 +102,21 @@ def test_a_day_has_its_cap_and_the_next_one_again(people: Path, monkeypatch: pyt
         assert {cap.analyst for cap in ana.budget.time_caps} == {"ana"}
 
 
+def test_a_clock_that_went_back_frees_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Set to the day before for one question, and right again."""
+    path = built(tmp_path, "pure")
+    with dpsql.connect(path, analyst="ana") as ana:
+        ana.execute(COUNT.format(1))
+        later(monkeypatch, -1)
+        ana.execute(COUNT.format(2), epsilon=0.1)
+        monkeypatch.undo()
+        times = [purchase.time for purchase in ana.purchases]
+        assert times == sorted(times)
+        assert ana.budget.time_caps[0].spent == pytest.approx(0.3)
+    with dpsql.connect(path, analyst="ana") as ana, pytest.raises(dpsql.OperationalError, match="per_day"):
+        ana.execute(COUNT.format(3), epsilon=0.3)
+
+
 def test_a_price_above_the_cap_never_fits(people: Path) -> None:
     with dpsql.connect(people, analyst="ana") as ana, pytest.raises(dpsql.OperationalError) as refused:
         ana.execute(COUNT.format(1), epsilon=0.6)

@@ -21,7 +21,7 @@ import numpy as np
 
 from dpsql.ir.plan import Norm
 from dpsql.mechanisms.sampler import SCALE_LIMIT
-from dpsql.mechanisms.strategies import gaussian, integers, laplace
+from dpsql.mechanisms.strategies import gaussian, integers, laplace, p_identity
 from dpsql.mechanisms.strategies.dense import Dense, fits
 from dpsql.mechanisms.strategies.design import MOST_SHIFT, Design
 from dpsql.mechanisms.strategies.strategy import Floats, Integers
@@ -32,8 +32,13 @@ MOST_KEPT = 2**28
 LEAST_FILED = 64
 """Cells from which on a search takes long enough to be kept in a file."""
 
-VERSION = "2"
-"""Changed when the searches find something better."""
+
+def version(cells: int) -> str:
+    """Name the searches for so many cells: another name where they find something better than they did.
+
+    What was paid for is known by it, so where they find the same, it stays.
+    """
+    return "1" if cells <= p_identity.FEW else "2"
 
 
 def digest(gram: Floats, norm: Norm) -> str:
@@ -41,7 +46,7 @@ def digest(gram: Floats, norm: Norm) -> str:
 
     Its largest entry is on the diagonal; the lower left quarter repeats the upper right one.
     """
-    told = hashlib.sha256(f"{VERSION} {norm.name} {len(gram)} ".encode())
+    told = hashlib.sha256(f"{version(len(gram))} {norm.name} {len(gram)} ".encode())
     half, scale = len(gram) // 2, 1 / float(np.diagonal(gram).max())
     for part in (gram[:half], gram[half:, half:]):
         rounded = np.empty(part.shape, dtype=np.float32)
