@@ -204,7 +204,7 @@ class Chain:
         Every result is an entry of the chain. An empty result proves nothing: see ``after``.
         """
         if self._placed:
-            rows = self._open().execute(FIND, (_short(name), most)).fetchall()
+            rows = self._open().execute(FIND, (short_name(name), most)).fetchall()
             links: Iterator[Link] = (self.link(number) for (number,) in rows)
         else:
             links = reversed([*self._named(name, _walk(self._open(), START))])
@@ -235,7 +235,7 @@ class Chain:
                 _fold(folded, last, self.link)
                 step(last)
                 for name in self._names(last.content) if self._placed else ():
-                    if connection.execute(IS_AT, (_short(name), last.id)).fetchone() is None:
+                    if connection.execute(IS_AT, (short_name(name), last.id)).fetchone() is None:
                         raise damaged(f"entry {last.id} is missing from the index")
                     count += 1
             _check_end(connection, last)
@@ -274,7 +274,7 @@ class Chain:
         connection.execute(PLACES)
         for link in _walk(connection, START):
             for name in self._names(link.content):
-                connection.execute(PLACE, (_short(name), link.id))
+                connection.execute(PLACE, (short_name(name), link.id))
 
     @contextmanager
     def _transaction(self, begin: str) -> Iterator[sqlite3.Connection]:
@@ -360,7 +360,7 @@ def append_row(
     """Insert an entry as it is in the file, and its names into the index."""
     connection.execute(INSERT, row)
     for name in names:
-        connection.execute(PLACE, (_short(name), row[0]))
+        connection.execute(PLACE, (short_name(name), row[0]))
 
 
 def create(path: Path, contents: Iterable[dict[str, Any]], names: Names) -> bool:
@@ -450,7 +450,7 @@ def _hash(before: Link, text: str) -> bytes:
     return sha256(before.hash + text.encode()).digest()
 
 
-def _short(name: str) -> bytes:
+def short_name(name: str) -> bytes:
     return sha256(name.encode()).digest()[:16]
 
 

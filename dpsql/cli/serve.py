@@ -120,17 +120,15 @@ def serve(options: Namespace) -> int:
 
 
 def _setup(options: Namespace) -> Setup:
-    from dpsql.server.configuration import place_of, read_setup, setup_of
+    from dpsql.server.configuration import FILES, OPTIONS, place_of, read_setup, setup_of
 
-    files = ("policy", "ledger", "analysts")
-    others = ("listen", "cert", "key", "log", "processes", "max_connections", "timeout", "idle")
     if options.database.suffix == ".toml":
-        for name in (*files, *others):
+        for name in (*FILES, *OPTIONS):
             if getattr(options, name) is not None:
                 options.usage(f"{options.database} says {name} itself")
         return read_setup(options.database)
     place = place_of(options.database, options.policy, options.ledger, options.analysts)
-    return setup_of((place,), {name: getattr(options, name) for name in others})
+    return setup_of((place,), {name: getattr(options, name) for name in OPTIONS})
 
 
 def _file(options: Namespace) -> VerifierFile:

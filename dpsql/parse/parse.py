@@ -18,6 +18,7 @@ from dpsql.lazy_dataclass import dataclass
 from dpsql.parse.accuracy_goal import goal_of
 from dpsql.parse.allow_list import MAX_DEPTH, MAX_TEXT, QUERIES, check_depth, check_size, check_tree
 from dpsql.parse.any_values import take_any_values
+from dpsql.parse.backtracking import MOST, too_nested
 from dpsql.parse.bigquery_aggregates import clamped, take_spellings
 from dpsql.parse.explain_statement import check_explained, without_explain
 from dpsql.parse.grammar import check_grammar
@@ -166,6 +167,10 @@ def _check_parentheses(tokens: list[Token]) -> None:
         if depth > MAX_DEPTH:
             span = Span(token.start, token.end + 1)
             raise refuse("D103", f"more than {MAX_DEPTH} open parentheses", span, help=_TOO_DEEP)
+    nested = too_nested(tokens)
+    if nested is not None:
+        span = Span(nested.start, nested.end + 1)
+        raise refuse("D103", f"more than {MOST} types are nested here", span, help=_TOO_DEEP)
 
 
 def _second_statement(tokens: list[Token]) -> Span | None:

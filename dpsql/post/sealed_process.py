@@ -106,6 +106,11 @@ class Process:
                 raise Many
         return fetched
 
+    def columns(self, seconds: float) -> list[tuple[str, str]]:
+        """Return the names and types of the columns of the statement that ran last."""
+        (_, columns), _ = self._ask(("columns",), seconds)
+        return list(columns)
+
     def _ask(
         self, request: tuple[Any, ...], seconds: float | None = None, most: int | None = None
     ) -> tuple[Any, int]:

@@ -79,6 +79,8 @@ class _Serving:
                     return self._run(*words)
                 case "more":
                     return self._more()
+                case "columns":
+                    return self._columns()
             self._close()
         except (MemoryError, duckdb.OutOfMemoryException):
             return ("full",)
@@ -133,6 +135,11 @@ class _Serving:
         rows = self._connection.fetchmany(CHUNK)
         more = len(rows) == CHUNK
         return "rows", rows, more, not more and self._worn()
+
+    def _columns(self) -> tuple[Any, ...]:
+        """Return the names and types of the columns of the last statement."""
+        assert self._connection is not None
+        return "columns", [(str(name), str(kind)) for name, kind, *_ in self._connection.description or ()]
 
     def _hold(self) -> None:
         if self._mapped:

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property, partial
 
 from dpsql.dbapi import Connection
-from dpsql.server.catalogue import Catalogue, CatalogueError, relations_of
+from dpsql.server.catalogue import Catalogue, CatalogueError, Engines, relations_of
 from dpsql.server.catalogue.array_values import encoded, size_of
 from dpsql.server.dialect import Understood, understood
 from dpsql.server.encoding import Kind
@@ -29,19 +29,19 @@ class Unanswered(Exception):
 class Names:
     """What exists for an analyst of a database, for all of their connections and in any thread."""
 
-    def __init__(self, database: str, analyst: str, db: Connection) -> None:
+    def __init__(self, database: str, analyst: str, db: Connection, engines: Engines | None = None) -> None:
         tables = db.tables
         self.types: Mapping[str, Mapping[str, str]] = {
             table.name.casefold(): {column.name.casefold(): column.type for column in table.columns}
             for table in tables
         }
         self._schemas = {table.name.rpartition(".")[0] for table in tables} - {""}
-        self._database, self._analyst = database, analyst
+        self._database, self._analyst, self._engines = database, analyst, engines
         self._relations = relations_of(db)
 
     @cached_property
     def _catalogue(self) -> Catalogue:
-        return Catalogue(self._database, self._analyst, self._relations)
+        return Catalogue(self._database, self._analyst, self._relations, self._engines)
 
     def asks(self, sql: str) -> bool:
         """Whether a statement asks for names, types and constants alone."""

@@ -25,7 +25,11 @@ from dpsql.server.verifiers import VerifierFile
 
 _PATHS = ("cert", "key", "log")
 _NUMBERS = ("processes", "max_connections", "timeout", "idle")
-_OF_DATABASES = ("path", "policy", "ledger", "analysts")
+OPTIONS = ("listen", *_PATHS, *_NUMBERS)
+"""What a server is told, by the command or by a file; and of each database, which FILES belong to it."""
+
+FILES = ("policy", "ledger", "analysts")
+_OF_DATABASES = ("path", *FILES)
 
 
 def place_of(
@@ -68,7 +72,7 @@ def read_setup(file: Path) -> Setup:
     databases = content.pop("databases", None)
     if not isinstance(databases, dict) or not databases:
         raise InterfaceError(f"{file} names no database", help="write [databases.clinic] and its path")
-    _check(file, "", content, ("listen", *_PATHS, *_NUMBERS))
+    _check(file, "", content, OPTIONS)
     listen = content.get("listen", [])
     if not isinstance(listen, list) or not all(isinstance(each, str) for each in listen):
         raise InterfaceError(f"{file}: listen is a list of places", help='write listen = ["127.0.0.1:5433"]')
@@ -82,9 +86,7 @@ def read_setup(file: Path) -> Setup:
         _check(file, f"databases.{name}.", given, _OF_DATABASES)
         for key in _OF_DATABASES:
             _check_path(file, key, given)
-        policy, ledger, analysts = (
-            folder / given[key] if key in given else None for key in _OF_DATABASES[1:]
-        )
+        policy, ledger, analysts = (folder / given[key] if key in given else None for key in FILES)
         places.append(place_of(folder / given["path"], policy, ledger, analysts, name))
     return setup_of(tuple(places), content, folder)
 

@@ -14,6 +14,7 @@ import asyncio
 import datetime
 from collections.abc import Sequence
 from decimal import Decimal
+from sys import getsizeof
 from typing import Any
 
 from dpsql.ir.column import Value
@@ -27,6 +28,7 @@ from dpsql.server.notices import Fields, fields
 from dpsql.server.parameters import BadValue, Marked, marked, value_of
 from dpsql.server.questions import Question, Questions
 from dpsql.server.results import Column, Expelled, Failure, Result, alike, columns_of, expelled, failed, texts
+from dpsql.server.room import Room, size_of_rows, size_of_values
 from dpsql.server.settings import REPORTED, BadSetting, spelled
 from dpsql.server.transactions import Transaction
 from dpsql.server.wire import Gone, Wire
@@ -36,11 +38,17 @@ LONGEST_TEXT = 200_000
 
 LONGEST_MESSAGE = 4 << 20
 _MOST_KEPT = 300
-_MOST_TEXT = 10 * LONGEST_TEXT
-"""Characters of all prepared statements together."""
+_SHORT_MESSAGE = 1 << 16
+"""Bytes of a message that is not counted while it comes."""
 
-_MOST_ROWS = 2_000_000
-"""Rows of all portals and cursors together; one answer has a million at most, if the policy says no more."""
+_SEVERAL = 5_000
+"""Rows that are counted in a thread."""
+
+_OBJECTS = 2_000
+"""Bytes of a statement or a portal beside its texts and values."""
+
+_NUMBER = 36
+"""Bytes of a number in a list."""
 
 _BATCH = 500
 _WITHIN = 60.0
@@ -70,6 +78,12 @@ class Prepared:
     columns: tuple[Column, ...] | None = None
     described: bool = False
 
+    @property
+    def size(self) -> int:
+        """About how many bytes it keeps."""
+        texts = 3 * getsizeof(self.sql)  # with the marks, and of the statement alone
+        return _OBJECTS + texts + _NUMBER * (2 * len(self.given) + len(self.mark.order))
+
     def question(self, values: Sequence[Value]) -> Question | None:
         """Return the question that the statement asks; None if it asks none."""
         ask = self.statement.ask if isinstance(self.statement, s.Declare | s.Copy) else self.statement
@@ -92,13 +106,15 @@ class Portal:
     result: Result | str | None = None
     at: int = 0
     hold: bool = False
+    size: int = 0
 
 
 class Conversation:
     """Answers one client, until it leaves or has to."""
 
-    def __init__(self, wire: Wire, questions: Questions, idle: float) -> None:
+    def __init__(self, wire: Wire, questions: Questions, idle: float, room: Room) -> None:
         self.questions = questions
+        self._room = room
         self._wire, self._idle, self._settings = wire, idle, questions.settings
         self._transaction = Transaction()
         self._local: dict[str, str | None] = {}
@@ -123,6 +139,10 @@ class Conversation:
             self._waiting.cancel()
         elif now:
             self.questions.stop.set()
+
+    def forget(self) -> None:
+        """Give back the room, when it is over."""
+        self._room.settle(0)
 
     def _leave(self) -> None:
         self.questions.lost = True
@@ -161,8 +181,12 @@ class Conversation:
         if not 4 <= size <= LONGEST_MESSAGE:
             raise expelled("08P01", "a message has no valid length")
         try:
+            if size > _SHORT_MESSAGE:
+                self._room.hold(self._kept(), passing=2 * size)
             async with asyncio.timeout(_WITHIN):
                 body = await self._wire.take(size - 4)
+        except Failure as failure:
+            raise Expelled({**failure.fields, "S": "FATAL", "V": "FATAL"}) from None
         except TimeoutError:
             raise expelled("08P01", "a message did not end in time") from None
         try:
@@ -172,17 +196,14 @@ class Conversation:
         except m.NotText as error:
             if not self._skipping:
                 self._fail(failed("22021", str(error)))
-            if head[:1] == b"Q":
-                await self._ready()
-            else:
-                self._skipping = True
+                if head[:1] == b"Q":
+                    await self._ready()
+                else:
+                    self._skipping = True
             return m.Flush()
 
     async def _handle(self, message: m.Message) -> None:
         match message:
-            case m.Query(sql):
-                self._skipping = False
-                await self._simple(sql)
             case m.Sync():
                 self._skipping = False
                 if self._transaction.state == "I":
@@ -192,11 +213,13 @@ class Conversation:
                 await self._wire.flush()
             case m.CopyMessage() | m.Terminate():
                 pass
+            case _ if self._skipping:  # a Query too, as PostgreSQL does
+                pass
+            case m.Query(sql):
+                await self._simple(sql)
             case m.FunctionCall():
                 self._fail(failed("0A000", "functions are not called by this message", "write SELECT f(x)"))
                 await self._ready()
-            case _ if self._skipping:
-                pass
             case _:
                 try:
                     await self._step(message)
@@ -206,7 +229,27 @@ class Conversation:
                 if self._wire.full:
                     await self._wire.flush()
 
+    def _hold(self, more: int) -> None:
+        """Hold the room of what is kept and of so many bytes more, or refuse them."""
+        self._room.hold(self._kept() + more)
+
+    def _kept(self) -> int:
+        prepared = sum(each.size + getsizeof(name) for name, each in self._prepared.items())
+        portals = sum(each.size + getsizeof(name) for name, each in self._portals.items())
+        return prepared + portals + self._settings.size
+
+    async def _held(self, result: Result | str) -> int:
+        """Return the bytes of a result, if there is room for it."""
+        if isinstance(result, str):
+            return 0
+        rows = result.rows
+        few = len(rows) < _SEVERAL
+        size = size_of_rows(rows) if few else await self.questions.in_thread(lambda: size_of_rows(rows))
+        self._hold(size)
+        return size
+
     async def _ready(self) -> None:
+        self._room.settle(self._kept())
         self._wire.send(m.ready(self._transaction.state))
         await self._wire.flush()
 
@@ -246,6 +289,7 @@ class Conversation:
     async def _at_once(self, prepared: Prepared) -> None:
         """Run a statement of the simple protocol, whose values are all texts."""
         result = await self._run(prepared, ())
+        await self._held(result)
         if isinstance(result, str):
             self._wire.send(m.complete(result))
         elif isinstance(prepared.statement, s.Copy):
@@ -282,15 +326,15 @@ class Conversation:
             raise failed("42P05", "there is a prepared statement of this name", "close it first")
         if len(self._prepared) >= _MOST_KEPT and name not in self._prepared:
             raise failed("54000", "too many prepared statements", "close some of them")
-        if sum(len(each.sql) for each in self._prepared.values()) + len(sql) > _MOST_TEXT:
-            raise failed("54000", "the prepared statements are too long together", "close some of them")
         mark = marked(sql)
         parts = list(s.split(mark.text))
         if len(parts) > 1:
             raise failed("42601", "a prepared statement is one statement", "send them one by one")
         statement = s.statement_of(*parts[0]) if parts else s.Empty()
         self._transaction.check(statement)
-        self._prepared[name] = Prepared(sql, mark, statement, types)
+        prepared = Prepared(sql, mark, statement, types)
+        self._hold(prepared.size + getsizeof(name))
+        self._prepared[name] = prepared
         self._wire.send(m.PARSED)
 
     async def _types(self, prepared: Prepared) -> tuple[int, ...]:
@@ -322,7 +366,9 @@ class Conversation:
             values = tuple(value_of(*each) for each in given)
         except BadValue as error:
             raise failed(error.state, error.message, error.hint) from None
-        self._portals[bind.portal] = Portal(prepared, values, bind.result_formats)
+        size = _OBJECTS + size_of_values(values) + _NUMBER * len(bind.result_formats)
+        self._hold(size + getsizeof(bind.portal))
+        self._portals[bind.portal] = Portal(prepared, values, bind.result_formats, size=size)
         self._wire.send(m.BOUND)
 
     async def _describe_statement(self, name: str) -> None:
@@ -373,7 +419,9 @@ class Conversation:
             self._transaction.check(prepared.statement)
             if prepared.described:
                 await self._promised(portal)  # or it is refused, before it is paid for
-            portal.result = self._held(await self._run(prepared, portal.values))
+            result = await self._run(prepared, portal.values)
+            portal.size += await self._held(result)
+            portal.result = result
         result = portal.result
         if isinstance(result, str):
             self._wire.send(m.complete(result))
@@ -389,15 +437,6 @@ class Conversation:
             self._wire.send(m.SUSPENDED)
         else:
             self._finish(result, shown)
-
-    def _held(self, result: Result | str) -> Result | str:
-        """Return a result if there is room to keep it."""
-        results = [portal.result for portal in self._portals.values()]
-        if sum(len(each.rows) for each in (*results, result) if isinstance(each, Result)) > _MOST_ROWS:
-            raise failed(
-                "54000", "too many rows are kept in cursors", "close some of them and ask again, free"
-            )
-        return result
 
     def _statement(self, name: str) -> Prepared:
         if name not in self._prepared:
@@ -428,8 +467,8 @@ class Conversation:
             for row in result.rows[first : min(first + _BATCH, end)]:
                 cells = [kind.encode(value, each) for value, (kind, each) in zip(row, kinds, strict=True)]
                 self._wire.send(m.data_row(cells))
-            if self._wire.full:
-                await self._wire.flush()
+                if self._wire.full:
+                    await self._wire.flush()
             await asyncio.sleep(0)  # others are waiting
 
     async def _copy(self, statement: s.Copy, result: Result) -> None:
@@ -511,12 +550,12 @@ class Conversation:
         if len(self._portals) >= _MOST_KEPT:
             raise failed("54000", "too many cursors", "close some of them")
         result = await self.questions.ask(question)
-        self._held(result)
+        size = await self._held(result)
         self._notice(*result.notices)
         result.notices = ()
         prepared = Prepared(question.written, Marked(question.sql), s.Ask(question.sql))
-        lasting = hold or self._transaction.state == "I"
-        self._portals[name] = Portal(prepared, result=result, hold=lasting)
+        lasting, size = hold or self._transaction.state == "I", size + _OBJECTS + prepared.size
+        self._portals[name] = Portal(prepared, result=result, hold=lasting, size=size)
         return "DECLARE CURSOR"
 
     def _fetch(self, name: str, most: int | None, move: bool) -> Result | str:

@@ -16,6 +16,7 @@ from sqlglot.dialects.dialect import Dialect
 from sqlglot.errors import SqlglotError
 
 from dpsql.errors import Error
+from dpsql.parse.backtracking import too_nested
 from dpsql.parse.parameters import number_marks
 from dpsql.server.encoding import INT8, TEXT, kind_of
 from dpsql.server.parameters import Marked
@@ -34,6 +35,8 @@ def inferred(statement: Marked, tables: Columns) -> tuple[int, ...]:
     duckdb = Dialect.get_or_raise("duckdb")
     try:
         numbered = number_marks(list(duckdb.tokenize(statement.text)), (None,) * len(statement.order))
+        if too_nested(numbered) is not None:
+            return tuple(found)
         trees = [tree for tree in duckdb.parser().parse(numbered, statement.text) if tree is not None]
     except (SqlglotError, Error, RecursionError):  # it is refused where it is planned
         return tuple(found)

@@ -11,11 +11,13 @@ Test    tests/drivers/test_server.py, tests/drivers/test_server_garbage.py
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable, Mapping
 
 from dpsql.lazy_dataclass import dataclass
 from dpsql.server import messages as m
+from dpsql.server.addresses import network_of
 from dpsql.server.backoff import Backoff
 from dpsql.server.certificates import Tls
 from dpsql.server.results import expelled
@@ -25,6 +27,9 @@ from dpsql.server.wire import Wire
 
 WITHIN = 10.0
 """Seconds in which a client must have logged in."""
+
+_BETWEEN = 0.05
+"""Seconds between two looks whether others of this name, which log in at the same time, have ended."""
 
 _LONGEST_STARTUP = 10_000
 _LONGEST_PROOF = 2_000
@@ -59,8 +64,10 @@ class Doors:
     nobody: Verifiers
 
     @staticmethod
-    def of(files: Mapping[str, VerifierFile], tls: Callable[[], Tls | None], secret: bytes) -> Doors:
-        return Doors(files, tls, Backoff(), Verifiers(secret, {}))
+    def of(
+        files: Mapping[str, VerifierFile], tls: Callable[[], Tls | None], backoff: Backoff, secret: bytes
+    ) -> Doors:
+        return Doors(files, tls, backoff, Verifiers(secret, {}))
 
     def verifiers(self, database: str) -> Verifiers:
         """Return the verifiers of a database: if there is one alone, under any name."""
@@ -87,15 +94,18 @@ async def login(wire: Wire, doors: Doors, address: str, plain: bool) -> Login | 
     name = startup.parameters.get("user", "")
     if not name:
         raise expelled("28000", "no user name was given")
-    address = "" if plain else address  # all of this machine
-    wait = doors.backoff.wait(address, name, time.monotonic())
+    address = "" if plain else network_of(address)  # all of this machine are one
+    while (wait := doors.backoff.begin(address, name, time.monotonic())) is None:
+        await asyncio.sleep(_BETWEEN)
     if wait > 0:
         raise expelled("28P01", "too many logins have failed", f"wait {wait:.0f} seconds and try again")
-    database = startup.parameters.get("database") or name
-    if not await _proved(wire, name, doors.verifiers(database), encrypted):
-        doors.backoff.failed(address, name, time.monotonic())
+    database, proved = startup.parameters.get("database") or name, None
+    try:
+        proved = await _proved(wire, name, doors.verifiers(database), encrypted)
+    finally:
+        doors.backoff.end(address, name, proved, time.monotonic())
+    if not proved:
         raise expelled("28P01", "password authentication failed", "ask the owner: dpsql analyst add")
-    doors.backoff.passed(address, name)
     wire.send(m.authentication(0))
     return Login(name, database, startup.parameters)
 

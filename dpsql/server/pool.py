@@ -24,17 +24,25 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
+from dpsql.accounting.view_changes import last_view_change
 from dpsql.dbapi import Connection, connect
 from dpsql.dbapi.connection import beside
 from dpsql.errors import Error, InterfaceError, interrupted
 from dpsql.lazy_dataclass import dataclass
+from dpsql.server.catalogue import Engines
 from dpsql.server.catalogues import Names
+from dpsql.session.checks import load_policy
 
 T = TypeVar("T")
 Stamp = tuple[tuple[int, int, int], ...]
+Version = tuple[Stamp, int]
+"""What the names that exist for an analyst depend on: the files, and the last change of private views."""
 
 _MOST_IDLE = 16
-"""Connections, and lists of names, that are kept for all analysts together."""
+"""Connections that are kept for all analysts together."""
+
+_MOST_NAMES = 200
+"""Lists of names that are kept, each for an analyst."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,12 +70,27 @@ class Place:
         files = [self.policy, self.database]
         if self.database.is_dir():
             files += [Path(entry) for entry in os.scandir(self.database)]
-        stats = []
-        for file in files:
-            with suppress(OSError):  # gone meanwhile: another stamp
-                status = file.stat()
-                stats.append((status.st_ino, status.st_mtime_ns, status.st_size))
-        return tuple(stats)
+        return _stamp_of(files)
+
+    def ledger_stamp(self) -> Stamp:
+        """Return what changes with each entry of the ledger."""
+        return _stamp_of([self.ledger])
+
+    def keeps_texts(self) -> bool:
+        """Whether the ledger keeps texts of analysts as they are; so does the owner's log."""
+        try:
+            return load_policy(self.policy).ledger.texts == "plain"
+        except Error:  # nothing is kept that may have to be a digest
+            return False
+
+
+def _stamp_of(files: Sequence[Path]) -> Stamp:
+    stats = []
+    for file in files:
+        with suppress(OSError):  # gone meanwhile: another stamp
+            status = file.stat()
+            stats.append((status.st_ino, status.st_mtime_ns, status.st_size))
+    return tuple(stats)
 
 
 class Unopened(Exception):
@@ -90,13 +113,16 @@ class Pooled:
 class Pool:
     """The connections to one database."""
 
-    def __init__(self, place: Place, threads: ThreadPoolExecutor, at_once: int, each: int) -> None:
+    def __init__(
+        self, place: Place, threads: ThreadPoolExecutor, engines: Engines, at_once: int, each: int
+    ) -> None:
         self.place = place
         self._threads = threads
         self._all = asyncio.Semaphore(at_once)
         self._each: defaultdict[str, asyncio.Semaphore] = defaultdict(lambda: asyncio.Semaphore(each))
         self._idle: list[Pooled] = []
-        self._names: dict[tuple[str, Stamp], Names] = {}
+        self._engines = engines
+        self._names: dict[tuple[str, Version], Names] = {}
         self._lock = threading.Lock()
 
     async def ask(self, analyst: str, work: Callable[[Pooled], T], stop: asyncio.Event) -> T:
@@ -154,19 +180,20 @@ class Pool:
     def known_names(self, analyst: str) -> tuple[Names, Stamp] | None:
         """Return what exists for an analyst if it is known: nobody waits for a turn for it. In a thread."""
         stamp = self.place.stamp()
+        version = stamp, last_view_change(self.place.ledger)
         with self._lock:
-            names = self._names.get((analyst, stamp))
+            names = self._names.get((analyst, version))
         return None if names is None else (names, stamp)
 
     def names(self, pooled: Pooled) -> Names:
         """Return what exists for the analyst of a connection. In a thread."""
-        key = pooled.analyst, pooled.stamp
+        key = pooled.analyst, (pooled.stamp, last_view_change(self.place.ledger))
         with self._lock:
             known = self._names.pop(key, None)
-        names = known or Names(self.place.name, pooled.analyst, pooled.db)
+        names = known or Names(self.place.name, pooled.analyst, pooled.db, self._engines)
         with self._lock:
             self._names[key] = names
-            while len(self._names) > _MOST_IDLE:
+            while len(self._names) > _MOST_NAMES:
                 del self._names[next(iter(self._names))]
         return names
 

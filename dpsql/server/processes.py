@@ -1,4 +1,4 @@
-"""Several processes that serve together: they accept on the same sockets, and count clients together.
+"""Several processes that serve together: they accept on the same sockets, and count together.
 
     parent      listens, starts N workers, restarts one that ends, passes signals and cancel keys on
     worker      accepts, answers: a server of its own (worker.py), with the parent's sockets
@@ -22,6 +22,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 
+from dpsql.server.backoff import SIZE
 from dpsql.server.log import Log
 from dpsql.server.server import Listener
 from dpsql.server.setup import Setup
@@ -41,6 +42,8 @@ class Workers:
         self._file = os.memfd_create("dpsql-tally")
         os.ftruncate(self._file, size(self._count))
         self._memory = mmap.mmap(self._file, size(self._count))
+        self._failures = os.memfd_create("dpsql-failures")
+        os.ftruncate(self._failures, SIZE)
         self._running: dict[int, tuple[subprocess.Popen[bytes], socket.socket]] = {}
         self._stopping = False
 
@@ -59,6 +62,7 @@ class Workers:
         await asyncio.gather(*tasks)
         self._memory.close()
         os.close(self._file)
+        os.close(self._failures)
 
     def _tell(self, number: int) -> None:
         for process, _ in self._running.values():
@@ -82,13 +86,13 @@ class Workers:
         handles = [each.socket.fileno() for each in self._listeners]
         command = [sys.executable, "-m", "dpsql.server.worker", str(theirs.fileno())]
         process = subprocess.Popen(
-            command, pass_fds=[theirs.fileno(), self._file, *handles], start_new_session=True
+            command, pass_fds=[theirs.fileno(), self._file, self._failures, *handles], start_new_session=True
         )
         theirs.close()
         listeners = [
             (handle, each.private, each.said) for handle, each in zip(handles, self._listeners, strict=True)
         ]
-        ours.send(pickle.dumps((self._setup, listeners, self._file, slot)))
+        ours.send(pickle.dumps((self._setup, listeners, (self._file, self._failures), slot)))
         ours.setblocking(False)
         loop = asyncio.get_running_loop()
         try:

@@ -12,7 +12,6 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
 from dpsql.answer import Answer
@@ -22,6 +21,7 @@ from dpsql.ir.heading import Heading
 from dpsql.lazy_dataclass import dataclass
 from dpsql.parse.scripts import tokens
 from dpsql.server.accounts import OWN_TABLES, own_table
+from dpsql.server.aside import Aside
 from dpsql.server.catalogues import Names, Unanswered
 from dpsql.server.dialect import Understood
 from dpsql.server.inference import inferred
@@ -61,16 +61,15 @@ class Question:
 class Questions:
     """Asks for one client, with the client's settings."""
 
-    def __init__(
-        self, client: Client, pool: Pool, threads: ThreadPoolExecutor, settings: Settings, log: Log
-    ) -> None:
+    def __init__(self, client: Client, pool: Pool, aside: Aside, settings: Settings, log: Log) -> None:
         self.client, self.settings = client, settings
         self.stop = asyncio.Event()
         self.lost = False
         self.asking = False
-        self._pool, self._threads, self._log = pool, threads, log
+        self._pool, self._aside, self._log = pool, aside, log
         self._names: Names | None = None
         self._stamp: object = None
+        self._seen: object = None
 
     async def ask(self, question: Question) -> Result:
         """Answer a question."""
@@ -134,12 +133,15 @@ class Questions:
         await self.in_pool(lambda pooled: setattr(pooled.db, "epsilon", epsilon), "price")
 
     async def look(self) -> Names:
-        """Return what exists for the analyst; at first, open a connection for it."""
-        if self._names is None:
+        """Return what exists for the analyst: again, if the ledger was written to; a view may be new."""
+        seen = self._pool.place.ledger_stamp()
+        if self._names is None or seen != self._seen:
             looked = await self.in_thread(lambda: self._pool.known_names(self.client.analyst))
             if looked is None:
                 looked = await self.in_pool(lambda pooled: (self._pool.names(pooled), pooled.stamp), "open")
-            self._names, self._stamp = looked
+            if self._names is None:
+                self._stamp = looked[1]
+            self._names, self._seen = looked[0], seen
         return self._names
 
     async def _understood(self, names: Names, question: Question) -> Understood | None:
@@ -154,13 +156,14 @@ class Questions:
         try:
             return await self.in_thread(lambda: names.answer(question.written, question.numbered))
         except Unanswered as error:
-            self.write("catalogue", code="0A000", why=str(error))
+            kept = await self.in_thread(self._pool.place.keeps_texts)
+            self.write("catalogue", code="0A000", **({"why": str(error)} if kept else {}))
             raise failed("0A000", f"the catalogue does not answer this: {error}") from None
 
     # ---- threads -----------------------------------------------------------------------------------
 
     async def in_thread(self, work: Callable[[], T]) -> T:
-        return await asyncio.get_running_loop().run_in_executor(self._threads, work)
+        return await self._aside.run(self.client.analyst, work)
 
     async def in_pool(
         self, work: Callable[[Pooled], T], event: str, text: Understood | None = None, start: int = 0

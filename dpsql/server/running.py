@@ -15,6 +15,7 @@ import socket
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 
+from dpsql.server.backoff import Backoff
 from dpsql.server.certificates import Tls
 from dpsql.server.log import Log
 from dpsql.server.processes import Workers
@@ -60,5 +61,5 @@ async def _until_stopped(
         return
     loop.add_signal_handler(signal.SIGHUP, reload)
     loop.call_soon(ready)
-    alone = Beside(setup.secret, Tally(), lambda key: None)
+    alone = Beside(setup.secret, Tally(), Backoff(secret=setup.secret), lambda key: None)
     await Server(setup.places, tls, setup.limits, log, alone).serve(listeners, stop)

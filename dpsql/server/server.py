@@ -2,7 +2,8 @@
 
     listen --> Wire --> login --> Conversation --> the client leaves, or has to
 
-    100 at once before they log in, 20 of them from one address     another 200, 50 for each analyst, after
+    100 at once before they log in, 20 of them from one address,    another 200, 50 for each analyst, after
+    50 of them from this machine
 
 Test: tests/drivers/test_server.py, tests/drivers/test_server_limits.py
 """
@@ -21,6 +22,10 @@ from contextlib import suppress
 from dpsql.errors import Error
 from dpsql.lazy_dataclass import dataclass
 from dpsql.server import messages as m
+from dpsql.server.addresses import network_of
+from dpsql.server.aside import Aside
+from dpsql.server.backoff import Backoff
+from dpsql.server.catalogue import Engines
 from dpsql.server.certificates import Tls
 from dpsql.server.conversation import Conversation
 from dpsql.server.log import Log
@@ -28,7 +33,9 @@ from dpsql.server.login import WITHIN, Cancel, Doors, Login, login
 from dpsql.server.pool import Place, Pool
 from dpsql.server.questions import Client, Questions
 from dpsql.server.results import Expelled, Failure, expelled
-from dpsql.server.settings import REPORTED, SERVER_VERSION, BadSetting, Settings, spelled
+from dpsql.server.room import Store
+from dpsql.server.setting_values import SERVER_VERSION
+from dpsql.server.settings import REPORTED, BadSetting, Settings, spelled
 from dpsql.server.tally import Tally
 from dpsql.server.verifiers import VerifierFile
 from dpsql.server.wire import Gone, Wire
@@ -46,10 +53,13 @@ class Limits:
     each: int = 50
     waiting: int = 100
     waiting_each: int = 20
+    waiting_here: int = 50
     at_once: int = 8
     at_once_each: int = 2
     seconds: float = 300.0
     idle: float = 3600.0
+    kept: int = 1 << 30
+    kept_each: int = 1 << 29
     grace: float = 10.0
 
 
@@ -71,6 +81,7 @@ class Beside:
 
     secret: bytes
     tally: Tally
+    backoff: Backoff
     cancel: Callable[[bytes], object]
 
 
@@ -87,11 +98,13 @@ class Server:
     ) -> None:
         self._limits, self._log, self._beside = limits, log, beside
         self._files = {place.name: file for place, file in places}
-        self._doors = Doors.of(self._files, tls, beside.secret)
+        self._doors = Doors.of(self._files, tls, beside.backoff, beside.secret)
         self._threads = ThreadPoolExecutor(limits.at_once + 2, "dpsql-question")
-        self._side = ThreadPoolExecutor(2, "dpsql-names")
+        self._aside, self._engines = Aside(), Engines()
+        self._store = Store(limits.kept, limits.kept_each)
         self._pools = {
-            place.name: Pool(place, self._threads, limits.at_once, limits.at_once_each) for place, _ in places
+            place.name: Pool(place, self._threads, self._engines, limits.at_once, limits.at_once_each)
+            for place, _ in places
         }
         self._waiting: Counter[str] = Counter()
         self._talking: dict[bytes, Conversation] = {}
@@ -121,7 +134,8 @@ class Server:
             for pool in self._pools.values():
                 pool.close()
             self._threads.shutdown()
-            self._side.shutdown()
+            self._engines.close()
+            self._aside.close()
 
     async def _end_all(self) -> None:
         """Let each running question finish, or interrupt it after the time of grace."""
@@ -175,16 +189,17 @@ class Server:
     async def _talk(self, wire: Wire, address: str, private: bool) -> None:
         if self._stopping or self._waiting.total() >= self._limits.waiting:
             raise expelled("53300", "too many connections are logging in")
-        if not private and self._waiting[address] >= self._limits.waiting_each:
+        place, limits = network_of(address), self._limits
+        if self._waiting[place] >= (limits.waiting_here if private else limits.waiting_each):
             raise expelled("53300", "too many connections from this address are logging in")
-        self._waiting[address] += 1
+        self._waiting[place] += 1
         try:
             async with asyncio.timeout(WITHIN):
                 who = await login(wire, self._doors, address, private)
         except TimeoutError:
             raise expelled("08006", "the login took too long") from None
         finally:
-            self._waiting[address] -= 1
+            self._waiting[place] -= 1
             self._waiting += Counter()  # forget addresses without any
         if isinstance(who, Cancel):
             if len(who.key) == _KEY and not self.cancel(who.key):
@@ -204,6 +219,7 @@ class Server:
             await conversation.run()
         finally:
             del self._talking[key]
+            conversation.forget()
             self._beside.tally.leave(who.analyst)
             self._log.write("logout", analyst=who.analyst, address=address, database=who.database)
 
@@ -235,8 +251,8 @@ class Server:
         settings = _settings(who, pool.place, self._limits)
         for name in REPORTED:
             wire.send(m.parameter_status(spelled(name), settings.show(name) or ""))
-        questions = Questions(client, pool, self._side, settings, self._log)
-        return Conversation(wire, questions, self._limits.idle)
+        questions = Questions(client, pool, self._aside, settings, self._log)
+        return Conversation(wire, questions, self._limits.idle, self._store.room())
 
 
 def _stands(file: VerifierFile, analyst: str, before: bool) -> bool:
@@ -288,15 +304,6 @@ def _options(text: str) -> Mapping[str, str]:
 def _address(wire: Wire) -> str:
     peer = wire.transport.get_extra_info("peername")
     return str(peer[0]) if isinstance(peer, tuple) and peer else "local"
-
-
-def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach an address."""
-    import ipaddress
-
-    with suppress(ValueError):  # a name
-        return ipaddress.ip_address(host).is_loopback
-    return host == "localhost"
 
 
 def socket_file(folder: str, port: int) -> str:

@@ -13,54 +13,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import field
+from sys import getsizeof
 
 from dpsql.lazy_dataclass import dataclass
-
-SERVER_VERSION = "15.0"
-"""The version of PostgreSQL that the protocol and the catalogue are like."""
-
-_FIXED = {
-    "client_encoding": "UTF8",
-    "server_encoding": "UTF8",
-    "datestyle": "ISO, MDY",
-    "intervalstyle": "postgres",
-    "integer_datetimes": "on",
-    "standard_conforming_strings": "on",
-    "is_superuser": "off",
-    "in_hot_standby": "off",
-    "default_transaction_read_only": "on",
-    "transaction_read_only": "on",
-    "transaction_isolation": "read committed",
-    "default_transaction_isolation": "read committed",
-    "bytea_output": "hex",
-    "max_identifier_length": "63",
-    "max_index_keys": "32",
-    "lc_collate": "C",
-    "lc_ctype": "C",
-    "escape_string_warning": "on",
-    "server_version_num": "150000",
-}
-"""What a client may ask, and set to the same."""
+from dpsql.server.setting_values import FIXED, FREE
 
 _LONGEST_NAME = 63
-_FREE = {
-    "application_name": "",
-    "extra_float_digits": "1",
-    "search_path": '"$user", public',
-    "lock_timeout": "0",
-    "idle_in_transaction_session_timeout": "0",
-    "client_min_messages": "notice",
-    "row_security": "on",
-    "jit": "off",
-    "geqo": "on",
-    "work_mem": "4MB",
-    "enable_seqscan": "on",
-    "synchronous_commit": "on",
-    "session_authorization": "",
-    "tcp_keepalives_idle": "0",
-}
-"""What a client may set to anything; nothing depends on it."""
-
 _SPELLED = {
     "server_version": "server_version",
     "datestyle": "DateStyle",
@@ -107,13 +65,18 @@ class Settings:
                 return self.values.get(name, "off")
             case "dpsql.notices":
                 return self.values.get(name, "on")
-        return self.fixed.get(name) or _FIXED.get(name) or self.values.get(name, _FREE.get(name))
+        return self.fixed.get(name) or FIXED.get(name) or self.values.get(name, FREE.get(name))
+
+    @property
+    def size(self) -> int:
+        """About how many bytes the client's own values take."""
+        return sum(getsizeof(name) + getsizeof(value) for name, value in self.values.items())
 
     @property
     def known(self) -> set[str]:
         """Return the names of all settings that have a value; SET bounds how many there are."""
         own = {"statement_timeout", "dpsql.epsilon", "dpsql.margins", "dpsql.notices"}
-        return {*self.fixed, *_FIXED, *_FREE, *self.values, *own}
+        return {*self.fixed, *FIXED, *FREE, *self.values, *own}
 
     def listed(self) -> list[tuple[str, str]]:
         """Return all settings, by name."""
@@ -131,16 +94,16 @@ class Settings:
         elif name == "timezone":
             if value is not None and value.casefold() != self.fixed.get(name, "").casefold():
                 return f"the time zone is the policy's, {self.fixed.get(name, 'UTC')}, and stays it"
-        elif name in _FIXED or name in self.fixed:
+        elif name in FIXED or name in self.fixed:
             self._check(name, value)
         elif value is None:
             self.values.pop(name, None)
         else:
-            known = name in _FREE or name in self.values
+            known = name in FREE or name in self.values
             if not known and (len(self.values) >= 100 or len(name) > _LONGEST_NAME):
                 raise BadSetting("too many settings", "RESET ALL forgets them", "54000")
             self.values[name] = value[:1000]
-            if name not in _FREE:
+            if name not in FREE:
                 return f"there is no setting {name}: it is kept, and changes nothing"
         return ""
 
@@ -157,7 +120,7 @@ class Settings:
 
     def _check(self, name: str, value: str | None) -> None:
         """Accept the value that a fixed setting has anyway."""
-        fixed = self.fixed.get(name) or _FIXED[name]
+        fixed = self.fixed.get(name) or FIXED[name]
         if value is None or name in ("server_version", "session_authorization"):
             return
         said = "".join(char for char in value.lower() if char.isalnum())

@@ -16,10 +16,11 @@ from pathlib import Path
 
 from dpsql.errors import Error, InterfaceError
 from dpsql.lazy_dataclass import dataclass
+from dpsql.server.addresses import is_loopback
 from dpsql.server.certificates import Tls, tls_of
 from dpsql.server.log import Log
 from dpsql.server.pool import Place
-from dpsql.server.server import Limits, Listener, is_loopback, socket_file
+from dpsql.server.server import Limits, Listener, socket_file
 from dpsql.server.verifiers import VerifierFile
 from dpsql.session.checks import load_policy
 

@@ -13,6 +13,7 @@ from dpsql.server.notices import Fields, fields
 from dpsql.server.results import failed
 
 _MOST = 300
+_LONGEST = 63
 
 
 class Transaction:
@@ -58,8 +59,8 @@ class Transaction:
         if how != "ROLLBACK":
             self.check(s.Begin())
         if how == "SAVEPOINT":
-            if len(self._savepoints) >= _MOST:
-                raise failed("54000", "too many savepoints")
+            if len(self._savepoints) >= _MOST or len(name) > _LONGEST:
+                raise failed("54000", "too many savepoints, or too long a name")
             self._savepoints.append(name)
             return how
         if name not in self._savepoints:

@@ -15,6 +15,7 @@ import socket
 import sys
 from contextlib import suppress
 
+from dpsql.server.backoff import SIZE, Backoff
 from dpsql.server.log import Log
 from dpsql.server.processes import READY
 from dpsql.server.server import Beside, Listener, Server
@@ -27,18 +28,17 @@ _LONGEST = 1 << 16
 def main(handle: int) -> None:
     """Serve until SIGTERM, or until the parent ends."""
     channel = socket.socket(fileno=handle)
-    setup, listening, memory, slot = pickle.loads(channel.recv(_LONGEST))
+    setup, listening, (memory, failures), slot = pickle.loads(channel.recv(_LONGEST))
     listeners = [Listener(socket.socket(fileno=number), private, said) for number, private, said in listening]
-    asyncio.run(_serve(setup, listeners, channel, Tally(_shared(memory, setup), slot, setup.processes)))
-
-
-def _shared(memory: int, setup: Setup) -> mmap.mmap:
-    shared = mmap.mmap(memory, size(setup.processes))
+    tally = Tally(mmap.mmap(memory, size(setup.processes)), slot, setup.processes)
     os.close(memory)
-    return shared
+    backoff = Backoff(mmap.mmap(failures, SIZE), setup.secret, failures)
+    asyncio.run(_serve(setup, listeners, channel, tally, backoff))
 
 
-async def _serve(setup: Setup, listeners: list[Listener], channel: socket.socket, tally: Tally) -> None:
+async def _serve(
+    setup: Setup, listeners: list[Listener], channel: socket.socket, tally: Tally, backoff: Backoff
+) -> None:
     channel.setblocking(False)
     stop, loop = asyncio.Event(), asyncio.get_running_loop()
     log = Log(setup.log)
@@ -48,7 +48,7 @@ async def _serve(setup: Setup, listeners: list[Listener], channel: socket.socket
         with suppress(OSError):  # the parent is busy or gone: a cancel may be lost
             channel.send(key)
 
-    server = Server(setup.places, tls, setup.limits, log, Beside(setup.secret, tally, told))
+    server = Server(setup.places, tls, setup.limits, log, Beside(setup.secret, tally, backoff, told))
 
     def heard() -> None:
         try:

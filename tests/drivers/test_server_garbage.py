@@ -132,6 +132,18 @@ def test_garbage_after_a_login_breaks_nothing(own_server: Served) -> None:
     assert broken == [], "no error of the server's own"
 
 
+@pytest.mark.parametrize("skipped", [b"SELECT 'not here' AS x", b"\xff"])
+def test_after_an_error_all_is_passed_over_until_sync(served: Served, skipped: bytes) -> None:
+    """A Query too, as in PostgreSQL's postgres.c: its ready would be taken for that of the Sync."""
+    with Raw(served) as raw:
+        raw.login()
+        wrong = message(b"P", b"\0SELECT nothing FROM nowhere\0", b"\0\0") + message(b"D", b"S\0")
+        raw.send(wrong + message(b"Q", skipped, b"\0") + message(b"F", b"\0\0") + message(b"H"))
+        raw.send(message(b"S") + message(b"Q", b"SELECT 'here' AS x\0"))
+        assert [kind for kind, _ in raw.until(b"Z")] == [b"1", b"E", b"Z"]
+        assert (b"D", b"\0\1\0\0\0\4here") in raw.until(b"Z")
+
+
 @pytest.mark.sweep
 def test_much_garbage_and_no_memory_of_it(own_server: Served) -> None:
     before(own_server, 3, 2_000)

@@ -39,13 +39,25 @@ def test_connections_are_counted_in_all(own_server: Served) -> None:
         raise AssertionError("the places are not given back")
 
 
-def test_those_who_say_nothing_are_counted_and_others_are_served(own_server: Served) -> None:
-    with ExitStack() as stack, psycopg.connect(own_server.url(), autocommit=True) as db:
-        for _ in range(100):
-            stack.enter_context(socket.create_connection(("127.0.0.1", own_server.port)))
+@pytest.mark.parametrize("silent_on", ["address", "file"])
+def test_those_who_say_nothing_are_counted_and_others_are_served(own_server: Served, silent_on: str) -> None:
+    """Fifty who do not log in, over the network or the Unix socket, leave room for others elsewhere."""
+    address = {**own_server.given, "dbname": "clinic", "sslmode": "disable"}
+    del address["database"]
+    file = {**address, "host": str(own_server.folder), "port": 5433}
+    same, other = (address, file) if silent_on == "address" else (file, address)
+    with ExitStack() as stack, psycopg.connect(**same, autocommit=True) as db:
+        for _ in range(60):
+            if silent_on == "address":
+                stack.enter_context(socket.create_connection(("127.0.0.1", own_server.port)))
+            else:
+                stack.enter_context(socket.socket(socket.AF_UNIX)).connect(
+                    str(own_server.folder / ".s.PGSQL.5433")
+                )
         time.sleep(0.2)
-        with pytest.raises(psycopg.OperationalError, match="too many connections are logging in"):
-            psycopg.connect(own_server.url("postgresql", "ana", "?sslmode=disable"))
+        with pytest.raises(psycopg.OperationalError, match="from this address are logging in"):
+            psycopg.connect(**same)
+        psycopg.connect(**other).close()
         assert db.execute("SELECT 1").fetchall() == [(1,)]
 
 
@@ -82,18 +94,46 @@ def _cancelled(client: psycopg.Connection[Any], sql: str) -> None:
         client.execute(sql.encode())
 
 
-def test_statements_and_cursors_are_bounded(served: Served) -> None:
-    with psycopg.connect(served.url(), autocommit=True) as db:
-        long = "SELECT '" + "x" * 150_000 + "'"
-        for number in range(13):
-            db.pgconn.prepare(f"s{number}".encode(), long.encode())
-        refused = db.pgconn.prepare(b"more", long.encode())
-        assert b"too long together" in refused.error_message
-        for number in range(2):
-            db.execute(f"DECLARE c{number} CURSOR WITH HOLD FOR SELECT 1 FROM range(900000)".encode())
-        with pytest.raises(psycopg.Error, match="too many rows"):
-            db.execute("DECLARE c2 CURSOR WITH HOLD FOR SELECT 1 FROM range(900000)")
-        assert db.execute("FETCH 2 FROM c1").fetchall() == [(1,), (1,)]
+def test_what_a_connection_keeps_is_bounded_in_bytes(own_server: Served) -> None:
+    """Names and values of statements, rows of cursors: each alone is small, and all of them are counted."""
+    with psycopg.connect(own_server.url(), autocommit=True) as db:
+        big = b"x" * 4_000_000
+        refused = b""
+        for number in range(150):
+            refused = db.pgconn.prepare(b"%d" % number + big, b"SELECT 1").error_message
+            if refused:
+                break
+        assert b"keeps too many bytes" in refused, (number, own_server.log())
+        assert number > 100
+        db.execute("DEALLOCATE ALL")
+        assert not db.pgconn.prepare(b"s", b"SELECT 1").error_message, "what is gone is counted no more"
+        rows = "SELECT repeat('x', 10000) FROM range(30000)"
+        db.execute(f"DECLARE c0 CURSOR WITH HOLD FOR {rows}".encode())
+        with pytest.raises(psycopg.Error, match="keeps too many bytes"):
+            db.execute(f"DECLARE c1 CURSOR WITH HOLD FOR {rows}".encode())
+        assert db.execute("FETCH 2 FROM c0").fetchall() == [("x" * 10_000,)] * 2
+
+
+@pytest.mark.sweep
+def test_what_all_keep_is_bounded_in_bytes(own_server: Served) -> None:
+    """Three connections of half of it each: the third finds no room, until another closes its cursor."""
+    rows = "SELECT repeat('x', 10000) FROM range(40000)"
+    with ExitStack() as stack:
+        one, two, three = (
+            stack.enter_context(psycopg.connect(own_server.url(), autocommit=True)) for _ in range(3)
+        )
+        for db in (one, two):
+            db.execute(f"DECLARE c CURSOR WITH HOLD FOR {rows}".encode())
+        with pytest.raises(psycopg.Error, match="all connections together keep too many bytes"):
+            three.execute(f"DECLARE c CURSOR WITH HOLD FOR {rows}".encode())
+        two.close()
+        for _ in range(50):
+            with suppress(psycopg.Error):  # the other has not left yet
+                three.execute(f"DECLARE c CURSOR WITH HOLD FOR {rows}".encode())
+                break
+            time.sleep(0.1)
+        else:
+            raise AssertionError("the room is not given back")
 
 
 def test_what_is_opened_is_closed(own_server: Served) -> None:

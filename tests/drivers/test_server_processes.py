@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, suppress
 from pathlib import Path
+from typing import Any
 
 import psycopg
 import pytest
@@ -66,6 +67,39 @@ def test_two_processes_answer_as_one(two: Served) -> None:
     assert two.stop() == 0
     with pytest.raises(psycopg.OperationalError):
         psycopg.connect(two.url())
+
+
+def test_failed_logins_are_counted_by_all(two: Served) -> None:
+    wrong = two.url("postgresql", "eve", "?sslmode=disable&gssencmode=disable").replace("horse", "mule")
+    for _ in range(5):
+        with pytest.raises(psycopg.OperationalError, match="password authentication failed"):
+            psycopg.connect(wrong)
+    for _ in range(4):
+        with pytest.raises(psycopg.OperationalError, match="too many logins have failed"):
+            psycopg.connect(wrong)
+    psycopg.connect(two.url()).close()
+
+
+def test_who_is_removed_is_let_go_by_all(two: Served) -> None:
+    with ExitStack() as stack:
+        clients = [stack.enter_context(psycopg.connect(two.url(), autocommit=True)) for _ in range(6)]
+        bob = stack.enter_context(psycopg.connect(two.url("postgresql", "bob"), autocommit=True))
+        running = threading.Thread(target=removed, args=(clients[0],))
+        running.start()
+        time.sleep(0.3)
+        two.analyst("remove", "ana")
+        running.join(20)
+        assert not running.is_alive(), "what runs is interrupted"
+        until(lambda: sum(line["event"] == "logout" for line in two.log()) == 6)
+        for client in clients[1:]:
+            with pytest.raises(psycopg.OperationalError, match="this login has been removed"):
+                client.execute("SELECT 1")
+        assert bob.execute("SELECT 1").fetchall() == [(1,)]
+
+
+def removed(client: psycopg.Connection[Any]) -> None:
+    with pytest.raises(psycopg.Error):
+        client.execute(SLOW)
 
 
 def test_workers_end_with_their_parent(two: Served) -> None:

@@ -1,4 +1,4 @@
-"""The file of verifiers, and how long failed logins make the next ones wait."""
+"""The file of verifiers."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 import dpsql
-from dpsql.server.backoff import Backoff
 from dpsql.server.scram import Verifier
 from dpsql.server.verifiers import VerifierFile, check_name, check_password
 
@@ -57,28 +56,3 @@ def test_names_and_passwords_that_are_refused() -> None:
     for name in ("a\nb", "# a"):
         with pytest.raises(dpsql.InterfaceError, match="cannot be a login"):
             check_name(name)
-
-
-def test_failures_make_the_next_login_wait() -> None:
-    backoff, waits = Backoff(), []
-    for _ in range(13):
-        waits.append(backoff.wait("1.2.3.4", "ana", 0.0))
-        backoff.failed("1.2.3.4", "ana", 0.0)
-    assert waits == [0, 0, 0, 0, 0, 1, 2, 4, 8, 16, 32, 60, 60]
-    assert backoff.wait("1.2.3.4", "ana", 61.0) == 0, "each failure is waited for once"
-    assert backoff.wait("1.2.3.4", "bob", 0.0) == 0
-    assert backoff.wait("4.3.2.1", "ana", 0.0) == 0, "nobody can lock ana out from elsewhere"
-    backoff.passed("1.2.3.4", "ana")
-    assert backoff.wait("1.2.3.4", "ana", 0.0) == 0
-
-
-def test_an_address_that_tries_many_names_waits_and_memory_is_bounded() -> None:
-    backoff = Backoff()
-    for number in range(60):
-        backoff.failed("1.2.3.4", f"name {number}", 0.0)
-        backoff.failed("", f"name {number}", 0.0)
-    assert backoff.wait("1.2.3.4", "ana", 0.0) > 0
-    assert backoff.wait("", "ana", 0.0) == 0, "nobody of a machine locks the others out"
-    for number in range(20_000):
-        backoff.failed(f"address {number}", "ana", 0.0)
-    assert len(backoff._failed) <= 10_000

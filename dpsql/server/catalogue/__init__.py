@@ -7,8 +7,9 @@
 relations.py      what exists for an analyst        routing.py        which statements ask the catalogue
 reading.py        statements as PostgreSQL's SQL    translation.py    ... as SQL of the sealed engine
 contents.py       rows of catalogue tables          functions.py      pg_get_expr, format_type, ... as macros
-engine.py         the sealed engine                 result_types.py   PostgreSQL's types of the answer
-reference.py      what every PostgreSQL says        array_values.py   values of the catalogue's types
+engine.py         the sealed engine, a process      engines.py        one for each analyst who asks
+result_types.py   PostgreSQL's types of the answer  array_values.py   values of the catalogue's types
+reference.py      what every PostgreSQL says
 
 Claim   no answer of the catalogue depends on a row of a private table.
 Proof   Answers come from an engine that holds ``World`` (names and types of the policy) and constants, and
@@ -18,19 +19,18 @@ Test    tests/server/test_catalogue_privacy.py
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Mapping, Sequence
 
 from dpsql.lazy_dataclass import dataclass
 from dpsql.server.catalogue.contents import World
-from dpsql.server.catalogue.engine import SealedEngine
+from dpsql.server.catalogue.engines import Engines
 from dpsql.server.catalogue.errors import CatalogueError
 from dpsql.server.catalogue.functions import class_oids
 from dpsql.server.catalogue.reference import function_oids, type_oids, types_by_any_name
 from dpsql.server.catalogue.relations import Column, Relation, relations_of, with_public
 from dpsql.server.catalogue.result_types import oid_of
 from dpsql.server.catalogue.routing import asked_of
-from dpsql.server.catalogue.settings import SERVER_VERSION, VERSION
+from dpsql.server.catalogue.settings import VERSION
 from dpsql.server.catalogue.translation import parameter_types, translated
 
 
@@ -46,13 +46,14 @@ class CatalogueTable:
 class Catalogue:
     """The catalogue of one analyst. Threads may share it; the engine starts with the first answer."""
 
-    def __init__(self, database: str, analyst: str, relations: Sequence[Relation]) -> None:
+    def __init__(
+        self, database: str, analyst: str, relations: Sequence[Relation], engines: Engines | None = None
+    ) -> None:
         self._world = World(database, analyst, tuple(map(with_public, relations)))
         self._hidden = {
             (relation.schema.casefold(), relation.name.casefold()) for relation in self._world.relations
         }
-        self._engine: SealedEngine | None = None
-        self._lock = threading.Lock()
+        self._engines = engines or Engines()
 
     def asks(self, sql: str) -> bool:
         """Whether a statement reads the catalogue alone, or asks about the server without reading a table."""
@@ -67,7 +68,7 @@ class Catalogue:
             made = translated(tree, parameters, self._oid)
         except RecursionError:
             raise CatalogueError("this statement is nested too deeply") from None
-        columns, rows = self._started().run(made.sql, made.reads)
+        columns, rows = self._engines.run(self._world, made.sql, made.reads)
         names = made.names or tuple(name for name, _ in columns)
         kinds = made.types if len(made.types) == len(columns) else ("",) * len(columns)
         oids = tuple(oid_of(kind, engine) for kind, (_, engine) in zip(kinds, columns, strict=True))
@@ -79,12 +80,6 @@ class Catalogue:
         tree = asked_of(sql, self._world.database, self._hidden)
         kinds = () if tree is None else parameter_types(tree)
         return tuple(types_by_any_name().get(kind, 25) for kind in kinds)
-
-    def _started(self) -> SealedEngine:
-        with self._lock:
-            if self._engine is None:
-                self._engine = SealedEngine(self._world)
-            return self._engine
 
     def _oid(self, kind: str, name: str) -> int | None:
         named: dict[str, Callable[[], Mapping[str, int]]] = {
@@ -103,8 +98,8 @@ __all__ = [
     "CatalogueError",
     "CatalogueTable",
     "Column",
+    "Engines",
     "Relation",
-    "SERVER_VERSION",
     "VERSION",
     "relations_of",
     "type_oids",

@@ -21,6 +21,7 @@ from dpsql.server.catalogue.reference import Row, relations, rows_of, type_names
 from dpsql.server.catalogue.relations import PUBLIC, Relation
 from dpsql.server.catalogue.settings import settings_of
 from dpsql.server.catalogue.types import oid_and_typmod
+from dpsql.server.setting_values import COLLATION
 
 OWNER, OWNER_OID, ANALYST_OID, DATABASE_OID = "dpsql", 10, 16383, 5
 FIRST_OID = 16384
@@ -145,8 +146,8 @@ def _databases(world: World) -> Iterable[Values]:
         "datallowconn": True,
         "datconnlimit": -1,
         "dattablespace": 1663,
-        "datcollate": "C.UTF-8",
-        "datctype": "C.UTF-8",
+        "datcollate": COLLATION,
+        "datctype": COLLATION,
     }
 
 
@@ -187,7 +188,7 @@ def _encodings(world: World) -> Iterable[Values]:
         "form_of_use": "UTF8",
         "default_collate_catalog": world.database,
         "default_collate_schema": "pg_catalog",
-        "default_collate_name": "C.UTF-8",
+        "default_collate_name": COLLATION,
     }
 
 

@@ -17,6 +17,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from dpsql.errors import Error
 from dpsql.parse.allow_list import MAX_DEPTH, MAX_TEXT, check_depth, check_size
+from dpsql.parse.backtracking import too_nested
 
 logging.getLogger("sqlglot").setLevel(logging.CRITICAL)  # its warnings contain the text of the query
 
@@ -30,7 +31,7 @@ def read(sql: str) -> exp.Expr | None:
     postgres = Dialect.get_or_raise("postgres")
     try:
         tokens = list(_arrays_by_name([*_aliases(list(postgres.tokenize(sql)))]))
-        if _depth(tokens) > MAX_DEPTH:
+        if _depth(tokens) > MAX_DEPTH or too_nested(tokens) is not None:
             return None
         found = [tree for tree in postgres.parser().parse(tokens, sql) if tree is not None]
         trees = [tree for tree in found if not isinstance(tree, exp.Semicolon)]

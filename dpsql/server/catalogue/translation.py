@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from sqlglot import exp
 
 from dpsql.lazy_dataclass import dataclass
+from dpsql.parse.allow_list import MAX_TEXT
 from dpsql.parse.vocabulary import FUNCTIONS
 from dpsql.server.catalogue.engine import engine_type, schema_of
 from dpsql.server.catalogue.errors import CatalogueError
@@ -101,10 +102,14 @@ def _number(mark: exp.Expr) -> int:
 
 def _filled(tree: exp.Expr, parameters: Sequence[Value]) -> exp.Expr:
     """Write the values of parameters into a tree, as constants."""
+    given = 0
     for mark in list(tree.find_all(exp.Parameter)):
         number = _number(mark)
         if not 1 <= number <= len(parameters):
             raise CatalogueError(f"there is no value for ${number}")
+        given += len(str(parameters[number - 1]))
+        if given > MAX_TEXT:
+            raise CatalogueError(f"the values of this statement are longer than {MAX_TEXT:,} characters")
         mark.replace(_constant(parameters[number - 1]))
     return tree
 

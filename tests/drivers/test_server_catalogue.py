@@ -1,0 +1,67 @@
+"""The catalogue over the wire: it follows private views, ends in time, and says nothing to the log."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack, closing
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+from .conftest import Served
+
+VIEWS = b"SELECT relname FROM pg_class WHERE relname LIKE 'seen%' ORDER BY relname"
+PRODUCT = ", ".join(f"pg_type t{number}" for number in range(6))
+
+
+def connected(served: Served, analyst: str) -> psycopg.Connection[Any]:
+    return psycopg.connect(served.url("postgresql", analyst), autocommit=True)
+
+
+def test_names_are_those_of_now(own_server: Served) -> None:
+    """bob asks nothing but names on his connection: it sees what ana lends, and what she drops."""
+    with connected(own_server, "ana") as ana, connected(own_server, "bob") as bob:
+        assert ana.execute(VIEWS).fetchall() == bob.execute(VIEWS).fetchall() == []
+        ana.execute("CREATE PRIVATE VIEW seen AS SELECT sex, smoker FROM patients")
+        assert ana.execute(VIEWS).fetchall() == [("seen",)]
+        assert bob.execute(VIEWS).fetchall() == []
+        ana.execute("GRANT SELECT ON seen TO bob")
+        assert bob.execute(VIEWS).fetchall() == [("seen",)]
+        own_server.stop()
+    own_server.start("--processes", "2")
+    with ExitStack() as stack:
+        ana, *bobs = (
+            stack.enter_context(connected(own_server, name)) for name in ("ana", "bob", "bob", "bob")
+        )
+        assert [bob.execute(VIEWS).fetchall() for bob in bobs] == [[("seen",)]] * 3
+        ana.execute("REVOKE SELECT ON seen FROM bob")
+        assert [bob.execute(VIEWS).fetchall() for bob in bobs] == [[]] * 3
+        assert ana.execute(VIEWS).fetchall() == [("seen",)]
+        ana.execute("DROP PRIVATE VIEW seen")
+        assert ana.execute(VIEWS).fetchall() == []
+
+
+def test_a_statement_without_end_is_killed(own_server: Served) -> None:
+    with connected(own_server, "ana") as db:
+        for _ in range(2):
+            with pytest.raises(psycopg.errors.FeatureNotSupported, match=r"longer than 2 seconds|200 MB"):
+                db.execute(f"SELECT COUNT(*) FROM {PRODUCT} WHERE t1.typname < t2.typname".encode())
+        assert db.execute("SELECT typname FROM pg_type WHERE oid = 23").fetchall() == [("int4",)]
+        nested = "SELECT " + "decimal(" * 30 + "1" + ")" * 30 + " FROM pg_class"
+        with pytest.raises(psycopg.Error, match="D103"):
+            db.execute(nested.encode())
+
+
+@pytest.mark.parametrize("texts", ["plain", "digest"])
+def test_the_log_keeps_texts_as_the_ledger_does(clinic_for_all: Path, tmp_path: Path, texts: str) -> None:
+    """A client's own words come back in what the catalogue does not answer."""
+    policy = tmp_path / "own.toml"
+    policy.write_text(clinic_for_all.with_suffix(".toml").read_text() + f'\n[ledger]\ntexts = "{texts}"\n')
+    with closing(Served(clinic_for_all)) as server:
+        server.stop()
+        server.start("--policy", str(policy))
+        with connected(server, "ana") as db, pytest.raises(psycopg.Error, match="secret_name"):
+            db.execute("SELECT * FROM pg_catalog.secret_name")
+        [line] = [line for line in server.log() if line["event"] == "catalogue"]
+        assert ("secret_name" in server.log_file.read_text()) == ("why" in line) == (texts == "plain")
