@@ -15,6 +15,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import closing
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -149,7 +150,7 @@ class Served:
         command = [sys.executable, "-m", "dpsql.cli", "serve", *self.words, "--log", str(self.log_file)]
         self.process = subprocess.Popen([*command, *places, *words], stderr=subprocess.PIPE, text=True)
         assert self.process.stderr is not None
-        self.said = list(iter(self.process.stderr.readline, "ready\n"))[:20]
+        self.said = list(takewhile(lambda line: line != "ready\n", self.process.stderr))
         assert self.process.poll() is None, self.said
         (self.port,) = {int(found[1]) for found in re.finditer(r"127.0.0.1:(\d+)", "".join(self.said))}
 
