@@ -24,3 +24,8 @@ SELECT SUM(- - - - - - - - - - - - - - - - - - - - - - - - - - - - - - - - - - -
 -- outcome: refused D103 at 1:37
 -- instead: SELECT COUNT(*) FROM patients WHERE last_day(born) > DATE '1980-01-01'
 SELECT COUNT(*) FROM patients WHERE last_day(last_day(last_day(last_day(last_day(last_day(last_day(last_day(last_day(last_day(last_day(last_day(last_day(last_day(last_day(last_day(last_day(last_day(last_day(last_day(born)))))))))))))))))))) > DATE '1980-01-01';
+
+-- case: types in types, which the parser would read twice at each step
+-- outcome: refused D103 at 1:76
+-- instead: SELECT COUNT(*) FROM patients WHERE income > 3
+SELECT COUNT(*) FROM patients WHERE decimal(decimal(decimal(decimal(decimal(income))))) > 3;
