@@ -32,7 +32,6 @@ NOT_TO_BE_WRITTEN = {
     "write ?": "the value stands beside the text",
     "write a SELECT": "there is no statement",
     "write a SELECT; dpsql never changes the data": "the statement asks for no data",
-    "write long chains of OR as IN (...), and split the query into CTEs": "generated text of no meaning",
 }
 """Templates that no fixture can follow, and why."""
 
