@@ -133,6 +133,7 @@ def answer_of(
         _fill_in(margins, rows, stage.post.replicated.places, len(types))
     unknown = tuple(place for place in range(width) if any(row[place] == math.inf for row in margins))
     without = _without(stage.post, types, margins, unknown)
+    models = _on_models(session, plan, tables)
     bare = [stage.post.columns[place] for place in without]
     return Answer(
         stage.post.columns,
@@ -145,11 +146,22 @@ def answer_of(
         cost,
         session.remaining(),
         repeated,
-        _note(session, plan, bare, empty=not rows),
+        " ".join(filter(None, (models, _note(session, plan, bare, empty=not rows)))),
         unknown,
         without,
         _totals(stage.post, rows),
     )
+
+
+def _on_models(session: Session, plan: Plan, tables: list[ReleasedTable]) -> str:
+    """Say of which models nobody knows how far their coefficients are off."""
+    said = dict[str, None]()
+    for planned, table in zip(plan.measures, tables, strict=True):
+        if planned.measure.model is not None:
+            from dpsql.post.models import note
+
+            said[note(table, planned, planned.measure.model, session.known.unit)] = None
+    return " ".join(filter(None, said))
 
 
 BOUGHT = (

@@ -60,7 +60,8 @@ def tighter_ranges(session: Session, plan: Plan) -> dict[tuple[str, str], Mappin
 def _edited(plan: Plan) -> Iterator[tuple[int, int, str, str]]:
     """Yield new expressions of outputs, each with the query's text that has it."""
     for number, measure in enumerate(plan.measures):
-        for place, finish in enumerate(measure.measure.finishes):
+        finishes = () if measure.measure.model is not None else measure.measure.finishes
+        for place, finish in enumerate(finishes):
             for instead, text in _spellings(finish, measure, plan.source):
                 yield number, place, instead, text
 

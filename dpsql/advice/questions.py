@@ -16,11 +16,10 @@ from contextlib import suppress
 from sqlglot.dialects.duckdb import DuckDB
 
 from dpsql.errors import Error
-from dpsql.ir.column import Categories, Column, Kind
+from dpsql.ir.column import Categories, Column, Kind, bounded_range
 from dpsql.ir.relation import names_of
 from dpsql.parse.grammar import check_grammar
 from dpsql.policy.catalogue import Known, KnownTable
-from dpsql.rewrite.statistics import bounded_range
 
 
 def questions_of(known: Known) -> tuple[str, ...]:

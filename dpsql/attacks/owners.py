@@ -20,11 +20,10 @@ from dpsql.audit.neighbours import copy
 from dpsql.driver import connect, duckdb
 from dpsql.engines.identifiers import quote, table_sql, text
 from dpsql.errors import InterfaceError
-from dpsql.ir.column import Categories, Column, Kind, Value
+from dpsql.ir.column import Categories, Column, Kind, Value, bounded_range
 from dpsql.policy.catalogue import KnownTable
 from dpsql.policy.files import is_files
 from dpsql.policy.model import Policy
-from dpsql.rewrite.statistics import bounded_range
 
 PERSONS = 200
 _COPIES = 40

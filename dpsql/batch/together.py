@@ -98,7 +98,7 @@ def _candidate(session: Session, item: Item) -> _Candidate | None:
     """
     plan = item.plan
     simple = len(plan.stages) == 1 and len(plan.measures) == 1 and not (plan.bounds or plan.steps)
-    simple = simple and plan.measures[0].measure.view is None
+    simple = simple and plan.measures[0].measure.view is None and plan.measures[0].measure.model is None
     if not item.paid or item.own or item.task.apart or not simple:
         return None
     split = rewritten(session, item.query)

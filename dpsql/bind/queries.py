@@ -29,7 +29,7 @@ from dpsql.bind.syntax.pivots import in_from, pivot
 from dpsql.bind.views import moved_to
 from dpsql.errors import Error, refuse
 from dpsql.functions.reading import literal_of
-from dpsql.parse.allow_list import unknown_function
+from dpsql.parse.allow_list import MODELS, unknown_function
 
 
 def query(ctx: Context, node: exp.Expr, env: Mapping[str, Cte]) -> Private | Open:
@@ -133,6 +133,10 @@ def parenthesised(ctx: Context, node: exp.Subquery, env: Mapping[str, Cte]) -> P
 def table(ctx: Context, node: exp.Table, env: Mapping[str, Cte]) -> Private | Open:
     """Bind a name in FROM: a CTE, a view, or a table of the policy."""
     if isinstance(node.this, exp.Func):
+        if node.this.name.casefold() in MODELS:
+            from dpsql.bind.models import model
+
+            return model(ctx, node, env)
         return series(ctx, node)
     plain_table(ctx, node)
     cte = env.get(node.name.casefold())

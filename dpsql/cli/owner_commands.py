@@ -22,7 +22,7 @@ from dpsql.engines.open_database import open_database
 from dpsql.errors import InterfaceError
 from dpsql.facts.missing_bounds import all_missing_bounds
 from dpsql.ir.bound import MissingBound
-from dpsql.ir.column import Categories, Kind, Listed
+from dpsql.ir.column import Categories, Kind, Listed, bounded_range
 from dpsql.ir.relation import unit_types
 from dpsql.policy.catalogue import Catalogue, Known, KnownTable
 from dpsql.policy.check import changed, compare, declared_keys, known, snapshot
@@ -34,7 +34,6 @@ from dpsql.policy.seen import seen_by
 from dpsql.policy.toml_spelling import memory_text
 from dpsql.post.sealed import Sealed
 from dpsql.render.digits import above, below, on_a_line, printable
-from dpsql.rewrite.statistics import bounded_range
 from dpsql.session.checks import (
     check_readable,
     keep_types,

@@ -11,6 +11,7 @@ import numpy as np
 from dpsql.aggregates import shelf
 from dpsql.detail_kinds import part
 from dpsql.facts.origin import origins_of
+from dpsql.ir.column import bounded_range
 from dpsql.ir.measure import Finish
 from dpsql.ir.plan import MeasurePlan, Noise
 from dpsql.ir.statistic import CELLS, Part, Statistic
@@ -19,7 +20,6 @@ from dpsql.mechanisms import mechanism, prefix
 from dpsql.policy.catalogue import Known
 from dpsql.post.finish import as_delivered
 from dpsql.post.finish import finish as finished
-from dpsql.rewrite.statistics import bounded_range
 
 
 def column_facts(finish: Finish, planned: MeasurePlan, known: Known) -> dict[str, Any]:

@@ -27,6 +27,7 @@ def measure_facts(
     return {
         "name": planned.measure.name,
         "columns": [column_facts(finish, planned, known) for finish in planned.measure.finishes],
+        "model": _model(planned),
         "keys": list(planned.measure.titles),
         "key_rule": _rule(planned, known),
         "weights": [float(weight) for weight in planned.measure.weights],
@@ -45,6 +46,18 @@ def measure_facts(
         "runs": _instead(planned),
         "scale_in_steps": noise.scale,
         "sql": sql_of(planned),
+    }
+
+
+def _model(planned: MeasurePlan) -> dict[str, Any] | None:
+    """Return the fit that the columns are for."""
+    model = planned.measure.model
+    if model is None:
+        return None
+    return {
+        "fit": model.fit.name.lower(),
+        "terms": [term.name for term in model.terms],
+        "sums": len(planned.measure.finishes),
     }
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dpsql.aggregates import shelf
@@ -84,12 +84,26 @@ def _measure_words(number: int, measure: dict[str, Any], unit: str) -> list[str]
         )
     if measure["runs"] is not None:
         lines.append(f"  instead     {measure['runs']}")
-    for column in measure["columns"]:
+    if measure["model"] is not None:
+        lines.append(f"  model       {_model_words(measure['model'], measure['columns'])}")
+    for column in measure["columns"] if measure["model"] is None else ():
         lines.append(f"  {column['aggregate']:<10}  {_column_words(column, unit)}")
         if "tighter" in column:
             lines.append(f"  tighter     {_tighter_words(**column['tighter'])}")
     lines += ["  sql", _indented(measure["sql"], 4)] if measure["sql"] else ["  reads no private row"]
     return lines
+
+
+def _model_words(model: Mapping[str, Any], columns: Sequence[Mapping[str, Any]]) -> str:
+    """Return words on a fit, and on the noise of the sums that it is made of."""
+    *terms, last = model["terms"]
+    listed = ", ".join(terms if model["fit"] == "linear" else model["terms"])
+    what = f"least squares of {last} on {listed}" if model["fit"] == "linear" else f"covariances of {listed}"
+    widest = max((column.get("expected_error", 0.0) for column in columns), default=0.0)
+    return (
+        f"{what}: computed from {model['sums']} sums of products of these, each on [-1, 1]; every sum is "
+        f"expected within ± {widest:.4g} (95 %)"
+    )
 
 
 def _column_words(column: dict[str, Any], unit: str) -> str:

@@ -9,21 +9,36 @@ from __future__ import annotations
 from dpsql.aggregates import Unbounded, shelf
 from dpsql.errors import refuse
 from dpsql.facts.schema import fact_of, facts_of
-from dpsql.ir.column import BIGINT, DOUBLE, Type
+from dpsql.ir.column import BIGINT, DOUBLE, VARCHAR, Type
 from dpsql.ir.measure import Measure
+from dpsql.ir.model import Fit
 from dpsql.ir.relation import AggregateCall
 
 
 def released_columns(measure: Measure) -> list[tuple[str, Type]]:
     """Return names and types, known before anything is planned."""
+    if measure.model is not None:
+        return _columns_of(measure.model.fit, measure.intervals)
     facts = facts_of(measure.relation)
     columns = [(key.name, fact_of(key.scalar, facts).type) for key in measure.keys]
     noised = [(call.name, released_type(call, measure)) for call in measure.aggregates]
     for name, kind in (*noised, *((derived.name, DOUBLE) for derived in measure.derived)):
-        columns += [(name, kind), (margin_of(name), DOUBLE)]
-        if measure.intervals:
-            columns += [(low_of(name), DOUBLE), (high_of(name), DOUBLE)]
+        columns += _with_ends(name, kind, measure.intervals)
     return columns
+
+
+def _columns_of(fit: Fit, intervals: bool) -> list[tuple[str, Type]]:
+    """Return those of a model: the names of terms, then its numbers."""
+    columns = [(name, VARCHAR) for name in fit.keys]
+    for name in fit.value:
+        columns += _with_ends(name, DOUBLE, intervals)
+    return columns
+
+
+def _with_ends(name: str, kind: Type, intervals: bool) -> list[tuple[str, Type]]:
+    """Return a number's column, with those of its half-width and of its interval's ends."""
+    ends = [(low_of(name), DOUBLE), (high_of(name), DOUBLE)] if intervals else []
+    return [(name, kind), (margin_of(name), DOUBLE), *ends]
 
 
 def released_type(call: AggregateCall, measure: Measure) -> Type:

@@ -351,6 +351,22 @@ def range_of(fact: Fact) -> Interval:
             return type_range(fact.type)
 
 
+SMALL = frozenset(("TINYINT", "UTINYINT", "SMALLINT", "USMALLINT", "BOOLEAN"))
+
+
+def bounded_range(fact: Fact) -> Interval | None:
+    """Return the finite range of a number, by its domain or a small type; None if there is none."""
+    if isinstance(fact.domain, Interval | Categories) or (
+        isinstance(fact.domain, Listed) and fact.domain.bounds is not None
+    ):
+        bounds = range_of(fact)
+    elif fact.domain == ANYTHING and fact.type.sql in SMALL:
+        bounds = type_range(fact.type)
+    else:
+        return None
+    return bounds if bounds.finite else None
+
+
 def _number(value: Value) -> Number:
     assert isinstance(value, bool | int | float | Decimal)
     return int(value) if isinstance(value, bool | int) else float(value)

@@ -21,6 +21,8 @@ def digest_of(stages: tuple[StagePlan, ...], terms: Terms) -> str:
         if stage.awaited is not None:
             parts += [written(stage.awaited), stage.post.sql]
             parts += [written(planned.measure.other) for planned in stage.measures]  # handed down as a row
+            models = (planned.measure.model for planned in stage.measures)
+            parts += [written(model) for model in models if model is not None]  # so are its rows
         for planned in stage.measures:
             parts += _parts(planned)
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()

@@ -110,7 +110,7 @@ def _best_of(
             return synthetic_view.planned(facts_of(measure), measure.view)
         return private_view.planned(facts_of(measure), measure.view)
     best = _best(_options(measure, facts_of, chosen))
-    if not together or best.fitted is not None:
+    if not together or best.fitted is not None or measure.model is not None:
         return best
     other = joint.joint(facts_of(measure), facts_of)
     if other is None:

@@ -29,6 +29,7 @@ from dpsql.ir.event import (
 from dpsql.ir.export import Design, Question
 from dpsql.ir.grid import End, Grid, Spacing
 from dpsql.ir.measure import Finish, Line
+from dpsql.ir.model import Fit, Model, Term
 from dpsql.ir.options import Option
 from dpsql.ir.plan import DetailPlan, Noise, Norm, PublicKeys, Runs, Shape, Threshold
 from dpsql.ir.relation import (
@@ -80,6 +81,7 @@ _TAGS: dict[type, tuple[str, str]] = {
     Listed: ("Listed", "table column bounds"),
     Literal: ("Literal", "value type"),
     Materialized: ("Given", "columns rows keys"),
+    Model: ("Model", "fit terms sums"),
     Named: ("Named", "name scalar"),
     Noise: ("Noise", "mechanism norm sensitivity scale event"),
     Option: ("Option", "name value"),
@@ -97,6 +99,7 @@ _TAGS: dict[type, tuple[str, str]] = {
     StageInput: ("Awaited", "name columns keys size"),
     Sized: ("Sized", "most exact"),
     Statistic: ("Statistic", "part argument condition step most low high offset other cell"),
+    Term: ("Term", "name middle half"),
     Threshold: ("Threshold", "statistic steps units event listed least"),
     SyntheticPlan: ("SyntheticPlan", "method sizes clip step total one_column choices two_columns"),
     SyntheticRows: ("SyntheticRows", "domains plan"),
@@ -110,6 +113,8 @@ _TAGS: dict[type, tuple[str, str]] = {
 _MEMBERS: dict[Enum, str] = {
     End.LEAST: "<End.LEAST: 'least'>",
     End.GREATEST: "<End.GREATEST: 'greatest'>",
+    Fit.LINEAR: "<Fit.LINEAR: 'linear'>",
+    Fit.COVARIANCE: "<Fit.COVARIANCE: 'covariance'>",
     JoinKind.INNER: "<JoinKind.INNER: 'inner'>",
     JoinKind.LEFT: "<JoinKind.LEFT: 'left'>",
     JoinKind.FULL: "<JoinKind.FULL: 'full'>",

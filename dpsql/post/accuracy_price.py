@@ -106,6 +106,8 @@ def _reach(plan: Plan, goal: Goal) -> float:
     """Return the largest margin of a plan; refuse if it cannot be known before the release."""
     if any(measure.measure.other is not None for stage in plan.stages for measure in stage.measures):
         raise _unknown(goal, "the row of what is not shown holds the noise of all that is")
+    if any(measure.measure.model is not None for measure in plan.measures):
+        raise _unknown(goal, "how exact a model is depends on the rows")
     if plan.first is not None:
         raise _unknown(goal, "a range is found first, and nobody knows which")
     reaches = [reach for reach in _reaches(plan, goal) if reach is not None]

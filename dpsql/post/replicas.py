@@ -61,6 +61,12 @@ def replicas_of(released: ReleasedTable, planned: MeasurePlan, number: int) -> l
     """
     if planned.without_margins or planned.again is not None:
         return None
+    model = planned.measure.model
+    if model is not None:
+        from dpsql.post import models
+
+        numbers = models.replicas(released, planned, model, _noise(released, planned, number)[0].T)
+        return [Replica(model.fit.value[0], numbers)]
     simple = [finish for finish in planned.measure.finishes if not finish.places]
     simple = [each for each in simple if set(shelf()[each.call.function].needs) <= _ADDITIVE]
     if len(released.groups) * len(simple) > (MOST if planned.measure.view is None else MOST_OF_VIEWS):

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpsql.errors import refuse
 from dpsql.ir.column import Value
+from dpsql.ir.finished import Finished
 from dpsql.ir.plan import MeasurePlan, StagePlan
 from dpsql.ir.relation import with_rows
 from dpsql.ir.synthetic import SyntheticRows
@@ -89,9 +90,17 @@ class StageOutputs:
         read = [
             (planned, table) for planned, table in self.tables if planned.measure.name in stage.post.released
         ]
-        finished = [finish(table, planned, self.confidence) for planned, table in read]
+        finished = [self._finished(planned, table) for planned, table in read]
         measures = [planned.measure for planned, _ in read]
         return self.sealed.run(stage.post, measures, finished, types, texted, self._replicas(stage, read))
+
+    def _finished(self, planned: MeasurePlan, released: ReleasedTable) -> list[Finished]:
+        model = planned.measure.model
+        if model is None:
+            return finish(released, planned, self.confidence)
+        from dpsql.post.models import fitted
+
+        return fitted(released, planned, model, self.confidence)
 
     def _replicas(
         self, stage: StagePlan, read: list[tuple[MeasurePlan, ReleasedTable]]

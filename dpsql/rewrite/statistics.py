@@ -29,18 +29,15 @@ from dpsql.facts.schema import fact_of, facts_of, most_rows, narrow
 from dpsql.facts.unit_mass import mass_of
 from dpsql.ir.bound import NeededBounds
 from dpsql.ir.column import (
-    ANYTHING,
-    Categories,
     Fact,
     Interval,
     Kind,
-    Listed,
     Sized,
     as_text,
+    bounded_range,
     decimal_size,
     has_length,
     range_of,
-    type_range,
 )
 from dpsql.ir.measure import Finish, Measure, Split
 from dpsql.ir.relation import AggregateCall
@@ -71,8 +68,6 @@ _LARGEST = 1e300
 
 _ANY = Interval(0, 1)
 """Stand-in for a missing range."""
-
-_SMALL = frozenset(("TINYINT", "UTINYINT", "SMALLINT", "USMALLINT", "BOOLEAN"))
 
 
 def to_statistics(split: Split, known: Known) -> Split:
@@ -499,19 +494,6 @@ def _swapped(key: _Key) -> _Key:
 
 def _size(cells: _Cells) -> int:
     return sum(len(group) for group in cells)
-
-
-def bounded_range(fact: Fact) -> Interval | None:
-    """Return the finite range of a number, by its domain or a small type; None if there is none."""
-    if isinstance(fact.domain, Interval | Categories) or (
-        isinstance(fact.domain, Listed) and fact.domain.bounds is not None
-    ):
-        bounds = range_of(fact)
-    elif fact.domain == ANYTHING and fact.type.sql in _SMALL:
-        bounds = type_range(fact.type)
-    else:
-        return None
-    return bounds if bounds.finite else None
 
 
 def _step(fact: Fact, most: Fraction) -> Fraction:

@@ -103,6 +103,7 @@ PLANS_LEAVE_OUT = {
     "Measure.families": "made of the statistics, in whose sensitivity they show",
     "Measure.intervals": "whether margins stand beside the numbers",
     "Measure.lists": "the key rule holds them",
+    "Measure.model": "computed from released numbers; what is handed down has it",
     "Measure.non_negative": "done with released numbers",
     "Measure.pairs": "the key rule lists their groups",
     "Measure.name": "a number of the query's own; what is handed down has it in the stage's SQL",
@@ -227,7 +228,7 @@ def written_details() -> set[type[detail.Detail]]:
 def written_classes() -> Iterator[type]:
     """Every class that a digest can meet, by the types of its fields."""
     hints = get_type_hints(measure.Measure)
-    left = [hints[name] for name in ("relation", "keys", "statistics", "finishes", "other")]
+    left = [hints[name] for name in ("relation", "keys", "statistics", "finishes", "other", "model")]
     left += [plan.KeyRule, plan.Shape, plan.Noise, plan.DetailPlan, plan.Runs, relation.StageInput]
     left += [event.Event, export.Question, relation.OrderedCall, *written_details()]
     seen = set()

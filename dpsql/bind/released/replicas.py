@@ -251,8 +251,11 @@ def _public(tree: exp.Expr) -> _Rows:
 def _released(measure: Measure) -> tuple[list[str], list[Kind]]:
     """Return the columns of a released table: what has additive noise can be drawn again."""
     names = [name for name, _ in released_columns(measure)]
-    simple = {call.name for call in measure.aggregates if _additive(shelf()[call.function].needs)}
-    keys = {key.name for key in measure.keys}
+    if measure.model is not None:
+        keys, simple = {*measure.model.fit.keys}, {measure.model.fit.value[0]}
+    else:
+        keys = {key.name for key in measure.keys}
+        simple = {call.name for call in measure.aggregates if _additive(shelf()[call.function].needs)}
     kinds = [Kind.EXACT if name in keys else Kind.DRAWN if name in simple else Kind.OPEN for name in names]
     return names, kinds
 

@@ -21,6 +21,7 @@ from dpsql.ir.column import (
     ANYTHING,
     BOOLEAN,
     EVERYWHERE,
+    SMALL,
     Categories,
     Domain,
     Fact,
@@ -34,7 +35,6 @@ from dpsql.ir.column import (
     type_range,
 )
 
-_SMALL = {"TINYINT", "UTINYINT", "SMALLINT", "USMALLINT", "BOOLEAN"}
 DAY = 86_400_000_000
 """Microseconds in a day."""
 
@@ -53,7 +53,7 @@ def known(argument: Argument) -> Interval:
             ends = [ordinal(value) for value in values]
             return Interval(min(ends), max(ends))
         case _:
-            return type_range(fact.type) if fact.type.sql in _SMALL else EVERYWHERE
+            return type_range(fact.type) if fact.type.sql in SMALL else EVERYWHERE
 
 
 def possible(argument: Argument) -> Interval:

@@ -1,0 +1,240 @@
+"""Released sums of products -> the rows of a fit: least squares, or covariances.
+
+    coefficients    the solution of A b = s, where A holds the sums z z' and s the sums z y
+    std_error       the root of the residual variance times the inverse of A: the chance of who was asked
+    margin          how far noise alone moves a coefficient, as of any other number
+    low, high       both together, at the same confidence
+
+All of it is computed from the released table and from public draws: it is post-processing. It describes terms
+on [-1, 1], and is then moved to the columns' own units.
+
+Noise of deviation s in a symmetric matrix of d terms moves its eigenvalues by f = 2 s sqrt(d) at most, about.
+Those below f are lifted to f, so that the solution stays finite. Then nobody can tell how far coefficients
+are off, and only they are shown.
+
+Test    tests/unit/test_models.py, tests/privacy/test_models.py
+"""
+
+from __future__ import annotations
+
+import math
+from statistics import NormalDist
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsql.aggregates import Floats
+from dpsql.ir.column import DOUBLE, VARCHAR, Value
+from dpsql.ir.finished import Finished
+from dpsql.ir.model import Fit, Model
+from dpsql.ir.plan import MeasurePlan
+from dpsql.ir.table import ReleasedTable
+from dpsql.lazy_dataclass import dataclass
+from dpsql.mechanisms import mechanism
+from dpsql.post.finish import followed
+from dpsql.post.margins import bootstrap, unit_draws
+
+_LEAST = 1e-6
+"""Least eigenvalue without noise: of terms that say the same, the solution is the shortest one."""
+
+_DRAWS, _FEWEST = 1_024, 128
+_FLOATS = 2**24
+"""Most numbers of all simulated matrices, where these are not the fewest."""
+
+_HOPELESS = 20
+"""How many times as many units nobody has."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Sums:
+    """The sums of products as released (the first matrix), and as they would be without simulated noise."""
+
+    matrices: Floats
+    deviation: float
+
+    @property
+    def released(self) -> Floats:
+        matrix: Floats = self.matrices[0]
+        return matrix
+
+    def effect(self, terms: int) -> float:
+        """Return how far noise moves the eigenvalues of the matrix of so many terms."""
+        return max(2 * self.deviation * math.sqrt(terms), _LEAST)
+
+    def clear(self, terms: int) -> float:
+        """Return the least eigenvalue in multiples of this."""
+        return float(np.linalg.eigvalsh(self.released[:terms, :terms])[0]) / self.effect(terms)
+
+
+def fitted(released: ReleasedTable, planned: MeasurePlan, model: Model, confidence: float) -> list[Finished]:
+    """Return the columns of a fit."""
+    noise, size = planned.noise, len(model.terms)
+    draws = max(_FEWEST, min(_DRAWS, _FLOATS // size**2))
+    noises = noise.scale * unit_draws(noise.mechanism, len(planned.measure.statistics), draws)
+    sums = _sums(released, planned, model, noises)
+    names = [
+        Finished(key, VARCHAR, list(column), None)
+        for key, column in zip(model.fit.keys, zip(*model.groups(), strict=True), strict=True)
+    ]
+    if planned.without_margins:
+        numbers = _numbers(sums, model)[0]
+        return names + _columns(model, numbers, np.full(len(numbers), np.inf))
+    if model.fit is Fit.LINEAR:
+        return names + _linear(sums, model, confidence)
+    return names + _covariance(sums, model, confidence)
+
+
+def replicas(released: ReleasedTable, planned: MeasurePlan, model: Model, noises: Floats) -> Floats:
+    """Return what the first number of each row may be without these noises, a column for each of them.
+
+    NaN where nobody can tell.
+    """
+    sums = _sums(released, planned, model, noises)
+    numbers: Floats = _numbers(sums, model)[1:].T
+    blurred = model.fit is Fit.LINEAR and sums.clear(len(model.terms) - 1) < 1
+    return np.full(numbers.shape, np.nan) if blurred else numbers
+
+
+def note(released: ReleasedTable, planned: MeasurePlan, model: Model, unit: str) -> str:
+    """Say why coefficients have no errors, if they have none."""
+    if model.fit is not Fit.LINEAR or planned.without_margins:
+        return ""
+    noises = planned.noise.scale * unit_draws(
+        planned.noise.mechanism, len(planned.measure.statistics), _FEWEST
+    )
+    clear = _sums(released, planned, model, noises).clear(len(model.terms) - 1)
+    if clear >= 1:
+        return ""
+    times = f"{max(2, math.ceil(1 / clear))} times" if clear > 1 / _HOPELESS else "very many times"
+    return (
+        "The noise is as large as what tells the terms apart, so nobody knows how far the coefficients are "
+        f"off: it would take about {times} as many {unit}s or as much epsilon, or fewer terms."
+    )
+
+
+def _sums(released: ReleasedTable, planned: MeasurePlan, model: Model, noises: Floats) -> _Sums:
+    """Return the matrices of all terms' sums of products: as released, and without each of the noises."""
+    size, noise = len(model.terms), planned.noise
+    cells = released.sums[0, : len(planned.measure.statistics)].astype(np.float64)
+    every = np.concatenate((cells[np.newaxis], cells - noises))
+    matrices = np.zeros((len(every), size, size))
+    found = {finish.call.name: followed(planned, finish, every) for finish in planned.measure.finishes}
+    for place, row in enumerate(model.sums):
+        for other, name in enumerate(row):
+            if name is not None:
+                matrices[:, place, other] = found[name]
+    away = max(float((column[1:] - column[0]).std()) for column in found.values())
+    return _Sums(matrices, away if mechanism(noise.mechanism).deviation(noise.scale) else 0.0)
+
+
+# ---- least squares -------------------------------------------------------------------------------------
+
+
+def _numbers(sums: _Sums, model: Model) -> Floats:
+    """Return the first number of each row, for each of the matrices."""
+    if model.fit is Fit.COVARIANCE:
+        return _covariances(sums, model)
+    units, start = _to_columns(model)
+    return _solved(sums, len(model.terms) - 1) @ units.T + start
+
+
+def _solved(sums: _Sums, terms: int) -> Floats:
+    lifted = _lifted(sums.matrices[:, :terms, :terms], sums.effect(terms))
+    right = sums.matrices[:, :terms, terms, np.newaxis]
+    solved: Floats = np.linalg.solve(lifted, right)[..., 0].astype(np.float64)
+    return solved
+
+
+def _linear(sums: _Sums, model: Model, confidence: float) -> list[Finished]:
+    terms, coefficients = len(model.terms) - 1, _numbers(sums, model)
+    if sums.clear(terms) < 1:
+        return _columns(model, coefficients[0])
+    released, moved = coefficients[0], coefficients[1:] - coefficients[0]
+    noise = bootstrap(lambda part: moved[:, part], terms, moved.shape[0], confidence)
+    errors = _standard_errors(sums, model)
+    far = NormalDist().inv_cdf((1 + confidence) / 2) * errors
+    below, above = np.hypot(far, noise.below), np.hypot(far, noise.above)
+    margin = np.maximum(np.abs(noise.below), np.abs(noise.above))
+    ends = (released - noise.below, released + noise.above)
+    return _columns(model, released, margin, ends, (errors, released - below, released + above, margin))
+
+
+def _lifted(matrices: Floats, least: float) -> Floats:
+    """Return symmetric matrices with their eigenvalues raised to ``least``."""
+    values, vectors = np.linalg.eigh(matrices)
+    raised = np.maximum(values, least)
+    made: Floats = (vectors * raised[:, np.newaxis, :]) @ np.swapaxes(vectors, -1, -2)
+    return made
+
+
+def _standard_errors(sums: _Sums, model: Model) -> Floats:
+    """Return the errors that least squares has by chance, of coefficients in their columns' units."""
+    terms = len(model.terms) - 1
+    inner, right = sums.released[:terms, :terms], sums.released[:terms, terms]
+    solved, (units, _) = np.linalg.solve(inner, right), _to_columns(model)
+    left = sums.released[terms, terms] - 2 * solved @ right + solved @ inner @ solved
+    rows = sums.released[0, 0] - terms
+    variance = max(0.0, float(left)) / rows if rows > 0 else math.nan
+    spread = units @ np.linalg.inv(inner) @ units.T
+    errors: Floats = np.sqrt(np.maximum(0.0, variance * np.diagonal(spread)))
+    return errors
+
+
+def _to_columns(model: Model) -> tuple[Floats, Floats]:
+    """Return the matrix and the vector that move coefficients of terms on [-1, 1] to the columns' units.
+
+    The value of a column is middle + half z, so its coefficient is that of z over half, and the intercept
+    gives back what the middles took.
+    """
+    *terms, target = model.terms
+    units = np.diag([target.half / (term.half or 1.0) for term in terms])
+    units[0] -= [target.half * term.middle / term.half if term.half else 0.0 for term in terms]
+    start = np.zeros(len(terms))
+    start[0] = target.middle
+    return units, start
+
+
+def _columns(
+    model: Model,
+    coefficients: Floats,
+    margins: Floats | None = None,
+    ends: tuple[Floats, Floats] | None = None,
+    others: tuple[Floats, ...] = (),
+) -> list[Finished]:
+    """Return the numbers' columns; without margins all numbers but the coefficients are NULL."""
+    nothing = np.full(len(coefficients), np.nan)
+    first, *rest = model.fit.value
+    margins = nothing if margins is None else margins
+    low, high = (nothing, nothing) if ends is None else ends
+    made = [Finished(first, DOUBLE, _values(coefficients), margins, low, high)]
+    for name, numbers in zip(rest, others or [nothing] * len(rest), strict=True):
+        made.append(Finished(name, DOUBLE, _values(numbers), nothing, nothing, nothing))
+    return made
+
+
+def _values(numbers: Floats) -> list[Value]:
+    return [number if math.isfinite(number) else None for number in numbers.tolist()]
+
+
+# ---- covariances ---------------------------------------------------------------------------------------
+
+
+def _covariances(sums: _Sums, model: Model) -> Floats:
+    """Return the covariances of all pairs of columns, in their units; NaN of less than two rows."""
+    halves = np.array([term.half for term in model.terms[1:]])
+    upper: tuple[NDArray[np.intp], NDArray[np.intp]] = np.triu_indices(len(halves))
+    rows = sums.matrices[:, 0, 0, np.newaxis, np.newaxis]
+    totals = sums.matrices[:, 0, 1:]
+    with np.errstate(all="ignore"):
+        centred = sums.matrices[:, 1:, 1:] - totals[:, :, np.newaxis] * totals[:, np.newaxis, :] / rows
+        every = np.where(rows >= 2, centred / (rows - 1), np.nan) * np.outer(halves, halves)
+    listed: Floats = every[:, upper[0], upper[1]]
+    return listed
+
+
+def _covariance(sums: _Sums, model: Model, confidence: float) -> list[Finished]:
+    listed = _numbers(sums, model)
+    moved = listed[1:] - listed[0]
+    noise = bootstrap(lambda part: moved[:, part], listed.shape[1], moved.shape[0], confidence)
+    margin = np.maximum(np.abs(noise.below), np.abs(noise.above))
+    return _columns(model, listed[0], margin, (listed[0] - noise.below, listed[0] + noise.above))

@@ -1,0 +1,45 @@
+-- What a model is not fitted to.
+
+-- case: a model of public rows
+-- outcome: refused D252 at 1:33
+-- instead: SELECT * FROM DP_LINEAR((SELECT age, smoker FROM patients))
+SELECT * FROM DP_LINEAR((SELECT 1, 2));
+
+-- case: a model of released rows
+-- outcome: refused D252 at 1:37
+-- instead: SELECT * FROM DP_COVARIANCE((SELECT age, income FROM patients))
+SELECT * FROM DP_COVARIANCE((SELECT AVG(age), AVG(income) FROM patients GROUP BY ward));
+
+-- case: a model of a table's name
+-- outcome: refused D252 at 1:15
+-- instead: SELECT * FROM DP_LINEAR((SELECT age, income FROM patients))
+SELECT * FROM DP_LINEAR(patients);
+
+-- case: a model of one column
+-- outcome: refused D252 at 1:33
+-- instead: SELECT * FROM DP_LINEAR((SELECT income, age FROM patients))
+SELECT * FROM DP_LINEAR((SELECT income FROM patients));
+
+-- case: a model with more terms than are answered
+-- outcome: refused D252 at 2:12
+-- instead: SELECT * FROM DP_COVARIANCE((SELECT age, income, children BETWEEN 1 AND 2 AS few FROM patients))
+SELECT * FROM DP_COVARIANCE((
+    SELECT age + 1, age + 2, age + 3, age + 4, age + 5, age + 6, age + 7, age + 8, age + 9, age + 10, age + 11,
+           age + 12, age + 13, age + 14, age + 15, age + 16, age + 17, age + 18, age + 19, age + 20, age + 21,
+           age + 22, age + 23, age + 24, age + 25, age + 26, age + 27, age + 28, age + 29, age + 30, age + 31
+    FROM patients));
+
+-- case: weights inside a model
+-- outcome: refused D252 at 1:41
+-- instead: SELECT * FROM DP_LINEAR((SELECT income, age FROM patients))
+SELECT * FROM DP_LINEAR((SELECT OPTIONS(weights = [1, 2]) income, age FROM patients));
+
+-- case: the accuracy of a model
+-- outcome: refused D252 at 1:16
+-- instead: SELECT OPTIONS(epsilon = 1) coefficient FROM DP_LINEAR((SELECT income, age FROM patients))
+SELECT OPTIONS(within = 5) coefficient FROM DP_LINEAR((SELECT income, age FROM patients));
+
+-- case: the first rows of a model
+-- outcome: refused D252 at 1:65
+-- instead: SELECT * FROM DP_LINEAR((SELECT income, age FROM patients)) ORDER BY coefficient LIMIT 1
+SELECT * FROM DP_LINEAR((SELECT income, age FROM patients LIMIT 5));

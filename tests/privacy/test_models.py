@@ -1,0 +1,334 @@
+"""Fits to private rows: without noise they are numpy's and DuckDB's, with noise their margins hold."""
+
+from __future__ import annotations
+
+import math
+import shutil
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import dpsql
+from dpsql.audit import plan_of
+from dpsql.audit.oracles import without_noise
+from dpsql.ir.model import Fit
+from dpsql.ir.plan import MeasurePlan, Noise
+from dpsql.mechanisms import mechanism
+from dpsql.post.finish import followed
+from dpsql.post.models import fitted, note
+from dpsql.release.release import release
+
+POLICY = """
+[budget]
+epsilon = 1000
+{delta}
+accountant = "{accountant}"
+
+[query]
+epsilon = 1.0
+
+[unit]
+name = "person"
+table = "people"
+key = "id"
+
+[tables.people.columns]
+id = {{}}
+age = {{ range = [18, 90] }}
+sex = {{ values = ["F", "M"] }}
+ward = {{ values = ["A", "B", "C"] }}
+smoker = {{}}
+bmi = {{ range = [10.0, 60.0] }}
+cost = {{ range = [0, 2000] }}
+odd = {{ range = [-5.0, 5.0] }}
+
+[tables.visits]
+unit = {{ column = "id" }}
+rows_per_unit = 3
+
+[tables.visits.columns]
+id = {{}}
+paid = {{ range = [0, 1000] }}
+late = {{}}
+"""
+COLUMNS = "cost, age, sex, ward, smoker, bmi"
+LINEAR = f"SELECT * FROM DP_LINEAR((SELECT {COLUMNS} FROM people))"
+
+
+def built(folder: Path, people: int, accountant: str = "zcdp", seed: int = 1) -> Path:
+    """People of whom a linear law holds, and rows that no law holds for."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / "people.duckdb"
+    with duckdb.connect(str(path)) as plain:
+        plain.execute(f"SELECT setseed({seed / 1000})")
+        plain.execute(f"""
+            CREATE TABLE people AS
+            SELECT i AS id, age, sex, ward, smoker, bmi,
+                   LEAST(2000, GREATEST(0, 200 + 6 * age + CASE sex WHEN 'M' THEN 80 ELSE 0 END
+                       - CASE ward WHEN 'B' THEN 50 ELSE 0 END + CASE WHEN smoker THEN 300 ELSE 0 END
+                       + 4 * bmi + 600 * (random() - 0.5))) AS cost,
+                   [NULL, 'nan', 'inf', '-inf', '1e300', '0.5', '2', '-3'][1 + i % 8]::DOUBLE AS odd
+            FROM (SELECT i, 18 + floor(random() * 72)::INTEGER AS age, CASE WHEN random() < 0.5 THEN 'F' ELSE
+                  'M' END AS sex, ['A', 'B', 'C'][1 + floor(random() * 3)::INTEGER] AS ward,
+                  random() < 0.2 AS smoker, 16 + 24 * random() AS bmi FROM range({people}) AS r(i))""")
+        plain.execute("""
+            CREATE TABLE visits AS SELECT id, cost / 2 AS paid, id % 3 = k AS late
+            FROM people, range(3) AS r(k) WHERE k <= id % 3""")
+    shutil.copy(path, path.with_name("plain.duckdb"))
+    delta = "" if accountant == "pure" else "delta = 1e-6"
+    path.with_suffix(".toml").write_text(POLICY.format(accountant=accountant, delta=delta), encoding="utf-8")
+    return path
+
+
+def nothing(noise: Noise, size: int) -> NDArray[np.int64]:
+    return np.zeros(size, dtype=np.int64)
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return built(tmp_path_factory.mktemp("models"), 10_000)
+
+
+@pytest.fixture(scope="module")
+def db(data: Path) -> Iterator[dpsql.Connection]:
+    with dpsql.connect(str(data)) as db:
+        yield db
+
+
+@pytest.fixture(scope="module")
+def plain(data: Path) -> Iterator[duckdb.DuckDBPyConnection]:
+    with duckdb.connect(str(data.with_name("plain.duckdb")), read_only=True) as plain:
+        yield plain
+
+
+def planned_of(db: dpsql.Connection, sql: str) -> MeasurePlan:
+    (planned,) = plan_of(db._open(), sql, 1.0).measures
+    return planned
+
+
+def by_numpy(plain: duckdb.DuckDBPyConnection, where: str = "") -> Any:
+    rows = plain.execute(f"SELECT {COLUMNS} FROM people {where}").fetchall()
+    terms = [
+        [1, age, sex == "M", ward == "B", ward == "C", smoker, bmi] for _, age, sex, ward, smoker, bmi in rows
+    ]
+    return np.linalg.lstsq(np.array(terms, dtype=float), np.array([row[0] for row in rows]), rcond=None)[0]
+
+
+# ---- without noise -------------------------------------------------------------------------------------
+
+
+def test_least_squares(db: dpsql.Connection, plain: duckdb.DuckDBPyConnection) -> None:
+    rows = without_noise(db, LINEAR, 1.0)
+    names = ["(intercept)", "age", "sex = 'M'", "ward = 'B'", "ward = 'C'", "smoker", "bmi"]
+    assert [row[0] for row in rows] == names
+    assert [row[1] for row in rows] == pytest.approx(by_numpy(plain), rel=1e-4, abs=0.01)
+
+
+@pytest.mark.parametrize(
+    ("fit", "theirs"),
+    [
+        ("SELECT paid, late FROM visits", "SELECT paid AS y, late::INTEGER AS x FROM visits"),
+        (
+            "SELECT paid, age FROM visits JOIN people USING (id)",
+            "SELECT paid AS y, age AS x FROM visits JOIN people USING (id)",
+        ),
+        (
+            "SELECT age, odd FROM people WHERE odd BETWEEN -4 AND 4",
+            "SELECT age AS y, odd AS x FROM people WHERE odd BETWEEN -4 AND 4",
+        ),
+    ],
+)
+def test_one_predictor_is_as_in_duckdb(
+    db: dpsql.Connection, plain: duckdb.DuckDBPyConnection, fit: str, theirs: str
+) -> None:
+    (_, start, *_), (_, slope, *_) = without_noise(db, f"SELECT * FROM DP_LINEAR(({fit}))", 1.0)
+    expected = plain.execute(f"SELECT regr_intercept(y, x), regr_slope(y, x) FROM ({theirs})").fetchone()
+    assert (start, slope) == pytest.approx(expected, rel=1e-3, abs=1e-3)
+
+
+def test_values_that_no_range_holds(db: dpsql.Connection, plain: duckdb.DuckDBPyConnection) -> None:
+    """NULL and NaN are in no row of a model; infinity and 1e300 count as the ends of the range do."""
+    planned = planned_of(db, "SELECT * FROM DP_LINEAR((SELECT odd, smoker FROM people))")
+    silent = release(db._open().engine.measure(planned), planned, nothing)
+    counted, *_ = (
+        followed(planned, finish, silent.sums[0].astype(float)) for finish in planned.measure.finishes
+    )
+    assert float(counted) == 7_500
+    assert all(abs(float(total)) <= 7_501 * 2**20 for total in silent.sums[0])
+
+
+def test_covariances_are_as_in_duckdb(db: dpsql.Connection, plain: duckdb.DuckDBPyConnection) -> None:
+    rows = without_noise(db, "SELECT * FROM DP_COVARIANCE((SELECT cost, age, smoker FROM people))", 1.0)
+    columns = ["cost", "age", "smoker::INTEGER"]
+    pairs = [(a, b) for place, a in enumerate(columns) for b in columns[place:]]
+    asked = ", ".join(f"covar_samp({a}, {b})" for a, b in pairs)
+    theirs = plain.execute(f"SELECT {asked} FROM people").fetchone()
+    assert [(row[0], row[1]) for row in rows] == [(a.split(":")[0], b.split(":")[0]) for a, b in pairs]
+    assert [row[2] for row in rows] == pytest.approx(theirs, rel=1e-3, abs=1e-4)
+
+
+def test_standard_errors(db: dpsql.Connection, plain: duckdb.DuckDBPyConnection) -> None:
+    """Of one predictor the textbook's: the residual variance over the spread of x."""
+    planned = planned_of(db, "SELECT * FROM DP_LINEAR((SELECT cost, age FROM people))")
+    quiet = less_noise(planned, 1e-9)
+    released = release(db._open().engine.measure(planned), planned, nothing)
+    model = planned.measure.model
+    assert model is not None
+    _, coefficient, error, low, high, margin = fitted(released, quiet, model, 0.95)
+    (expected,) = plain.execute(
+        "SELECT sqrt((regr_syy(cost, age) - regr_sxy(cost, age) ** 2 / regr_sxx(cost, age)) "
+        "/ (count(*) - 2) / regr_sxx(cost, age)) FROM people"
+    ).fetchone() or (None,)
+    assert error.values[1] == pytest.approx(expected, rel=1e-3)
+    assert number(high, 1) - number(low, 1) == pytest.approx(2 * 1.96 * expected, rel=1e-3)
+    assert number(margin, 1) < 1e-4 * number(error, 1)
+    assert number(low, 1) < number(coefficient, 1) < number(high, 1)
+
+
+def number(column: Any, place: int) -> float:
+    value = column.values[place]
+    assert isinstance(value, float)
+    return value
+
+
+def less_noise(planned: MeasurePlan, scale: float) -> MeasurePlan:
+    """The same plan with less noise than it has, for what is computed from it."""
+    return replace(planned, noise=replace(planned.noise, scale=planned.noise.scale * scale))
+
+
+# ---- with noise ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("accountant", ["zcdp", "pure"])
+def test_margins_hold(tmp_path: Path, accountant: str) -> None:
+    """Of 300 releases under a fixed seed, of the coefficients of the same rows."""
+    with dpsql.connect(str(built(tmp_path, 20_000, accountant))) as db:
+        planned = planned_of(db, "SELECT * FROM DP_LINEAR((SELECT cost, age, smoker FROM people))")
+        exact = db._open().engine.measure(planned)
+        (best, *_), (slope, *_), (more, *_) = (
+            row[1:]
+            for row in without_noise(
+                db, "SELECT * FROM DP_LINEAR((SELECT cost, age, smoker FROM people))", 1.0
+            )
+        )
+    model = planned.measure.model
+    assert model is not None
+    deviation = mechanism(planned.noise.mechanism).deviation(planned.noise.scale)
+    generator, held = np.random.default_rng(7), 0
+    for _ in range(300):
+        drawn = release(exact, planned, lambda noise, size: noisy(generator, noise, size, deviation))
+        columns = fitted(drawn, planned, model, 0.95)
+        held += sum(
+            abs(number(columns[1], place) - true) <= number(columns[5], place)
+            for place, true in enumerate((best, slope, more))
+        )
+    assert 0.92 <= held / 900 <= 0.98
+
+
+def noisy(generator: np.random.Generator, noise: Noise, size: int, deviation: float) -> NDArray[np.int64]:
+    drawn = generator.normal(0, deviation, size)
+    if noise.mechanism != "gaussian":
+        drawn = generator.laplace(0, deviation / math.sqrt(2), size)
+    return np.rint(drawn).astype(np.int64)
+
+
+def test_few_people_have_coefficients_without_errors(tmp_path: Path) -> None:
+    """And a note says how many would do; the same rows without noise do have errors."""
+    with dpsql.connect(str(built(tmp_path, 300))) as db:
+        planned = planned_of(db, LINEAR)
+        exact = db._open().engine.measure(planned)
+        answer = db.execute(LINEAR)
+        assert "nobody knows how far the coefficients are off" in answer.note
+        assert all(row[2:] == (None,) * 4 for row in answer.fetchall())
+    model = planned.measure.model
+    assert model is not None
+    silent = release(exact, planned, nothing)
+    assert note(silent, less_noise(planned, 1e-9), model, "person") == ""
+    assert all(
+        math.isfinite(number(fitted(silent, less_noise(planned, 1e-9), model, 0.95)[2], i)) for i in range(7)
+    )
+
+
+def test_terms_that_say_the_same_have_no_errors(db: dpsql.Connection) -> None:
+    """Of 50 releases under a fixed seed: what tells them apart is noise alone."""
+    planned = planned_of(db, "SELECT * FROM DP_LINEAR((SELECT cost, age, age + 1 AS older FROM people))")
+    model, exact = planned.measure.model, db._open().engine.measure(planned)
+    assert model is not None
+    deviation = mechanism(planned.noise.mechanism).deviation(planned.noise.scale)
+    generator = np.random.default_rng(3)
+    for _ in range(50):
+        drawn = release(exact, planned, lambda noise, size: noisy(generator, noise, size, deviation))
+        columns = fitted(drawn, planned, model, 0.95)
+        assert all(math.isfinite(number(columns[1], place)) for place in range(3))
+        assert columns[2].values == [None] * 3
+
+
+def test_predictions_have_margins_that_know_how_coefficients_move_together(db: dpsql.Connection) -> None:
+    """At the mean age a prediction is more exact than the intercept and the slope alone would say."""
+    fit = "DP_LINEAR((SELECT cost, age FROM people))"
+    cursor = db.execute(
+        f"SELECT SUM(coefficient * CASE term WHEN 'age' THEN 54 ELSE 1 END) AS predicted FROM {fit} AS m"
+    )
+    ((predicted,),) = cursor.margins
+    (start,), (slope,) = db.execute(f"SELECT coefficient FROM {fit}").margins
+    assert 0 < predicted < math.hypot(start, 54 * slope) / 2
+
+
+def test_a_repeat_and_another_reading_are_free(db: dpsql.Connection) -> None:
+    first = db.execute(LINEAR)
+    again = db.execute(f"SELECT term, high FROM DP_LINEAR((SELECT {COLUMNS} FROM people)) WHERE low > 0")
+    assert again.cost == 0
+    assert again.fetchall() == [
+        (row[0], row[4]) for row in first.fetchall() if row[3] is not None and row[3] > 0
+    ]
+
+
+# ---- what it rests on ----------------------------------------------------------------------------------
+
+
+def test_products_that_are_the_same_or_never_are_not_measured(db: dpsql.Connection) -> None:
+    """Of 36 products of 8 terms: a condition is its own square, and nobody is in two wards."""
+    model = planned_of(db, LINEAR).measure.model
+    assert model is not None
+    assert model.fit is Fit.LINEAR
+    named = [name for place, row in enumerate(model.sums) for name in row[place:]]
+    assert len(named) == 36
+    assert named.count(None) == 1
+    assert len(set(named) - {None}) == 36 - 1 - 4
+
+
+def test_each_sum_is_of_its_own_terms(db: dpsql.Connection, plain: duckdb.DuckDBPyConnection) -> None:
+    """Sum by sum, as DuckDB has it: a sum in another's place would be no fit at all."""
+    planned = planned_of(db, LINEAR)
+    model, exact = planned.measure.model, db._open().engine.measure(planned)
+    assert model is not None
+    silent = release(exact, planned, nothing)
+    cells = silent.sums[0].astype(float)
+    found = {finish.call.name: float(followed(planned, finish, cells)) for finish in planned.measure.finishes}
+    columns = [
+        "1",
+        "age",
+        "(sex = 'M')::INT",
+        "(ward = 'B')::INT",
+        "(ward = 'C')::INT",
+        "smoker::INT",
+        "bmi",
+        "cost",
+    ]
+    terms = [
+        f"(({column}) - {term.middle if term.half and place else 0}) / {term.half if place else 1}"
+        for place, (column, term) in enumerate(zip(columns, model.terms, strict=True))
+    ]
+    for place, row in enumerate(model.sums):
+        for other, name in enumerate(row):
+            (theirs,) = plain.execute(
+                f"SELECT SUM({terms[place]} * {terms[other]}) FROM people"
+            ).fetchone() or (0,)
+            ours = 0.0 if name is None else found[name]
+            assert ours == pytest.approx(float(theirs), rel=1e-4, abs=0.02), (place, other)
