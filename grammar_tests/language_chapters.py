@@ -339,13 +339,14 @@ CHAPTERS = (
                 ),
             ),
             (
-                "What predicts what: `DP_LINEAR` in FROM fits its first column to the others by least squares. "
-                "Numbers need a range, texts a list of values (each but the first is a term), conditions are 1 "
-                "or 0; rows with NULL in any column are left out. `margin` is the noise of a coefficient, "
-                "`std_error` the chance of who is in the data, and `low` to `high` holds both; where noise may "
-                "be all that tells terms apart, the coefficients stand alone. `DP_COVARIANCE` gives the "
-                "covariances of all pairs of columns. A coefficient is a number like others: what is computed "
-                "from it has a margin ([design note](design/0030-a-model-is-sums-of-products.md)):",
+                "What predicts what: `DP_LINEAR` in FROM fits its first column to the others by least "
+                "squares. Numbers need a range, texts a list of values (each but the first is a term), "
+                "conditions are 1 or 0; rows with NULL in any column are left out. `margin` is the noise "
+                "of a coefficient, `std_error` the chance of who is in the data, and `low` to `high` "
+                "holds both; where noise may be all that tells terms apart, the coefficients stand alone. "
+                "`DP_COVARIANCE` gives the covariances of all pairs of columns. A coefficient is a number "
+                "like others: what is computed from it has a margin ([design "
+                "note](design/0030-a-model-is-sums-of-products.md)):",
                 (
                     ("from/models.sql", "a linear fit"),
                     ("from/models.sql", "a fit on conditions, listed texts and many rows a unit"),

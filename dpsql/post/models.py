@@ -12,7 +12,7 @@ Noise of deviation s in a symmetric matrix of d terms moves its eigenvalues by f
 Those below f are lifted to f, so that the solution stays finite. Then nobody can tell how far coefficients
 are off, and only they are shown.
 
-Test    tests/unit/test_models.py, tests/privacy/test_models.py
+Test    tests/privacy/test_models.py
 """
 
 from __future__ import annotations
