@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from fractions import Fraction
 
 from sqlglot import exp, parse_one
 
@@ -32,6 +33,7 @@ from dpsql.facts.identity import identifying, tells
 from dpsql.facts.released_columns import high_of, low_of, margin_of
 from dpsql.facts.schema import fact_of, facts_of
 from dpsql.ir.column import Categories, Fact, Interval, Kind, Listed, Value, bounded_range
+from dpsql.ir.measure import Measure
 from dpsql.ir.model import INTERCEPT, Fit, Model, Term
 from dpsql.ir.options import Options
 from dpsql.ir.relation import Relation
@@ -89,8 +91,24 @@ def model(ctx: Context, node: exp.Table, env: Mapping[str, Cte]) -> Open:
         tuple(factor.term for factor in factors),
         tuple(tuple(None if place is None else names[place] for place in row) for row in places),
     )
-    ctx.measures[-1] = replace(ctx.measures[-1], model=fitted, span=ctx.span(node))
-    return _opened(ctx, ctx.measures[-1].name, fit)
+    measure = replace(ctx.measures[-1], model=fitted, span=ctx.span(node))
+    ctx.measures[-1] = replace(measure, weights=_weights(measure, fitted))
+    return _opened(ctx, measure.name, fit)
+
+
+def _weights(measure: Measure, model: Model) -> tuple[Fraction, ...]:
+    """Return how exact each sum is to be, beside the others.
+
+    Noise of deviation s in the sums with what is predicted moves the solution by s, and noise of deviation t
+    among the terms by t times the length of the solution, over the same matrix. Of d terms, on [-1, 1] like
+    what is predicted, that length is taken for a root of 1/2: then both together are least, at one price, if
+    t is the fourth root of d + 1 times s.
+    """
+    if model.fit is not Fit.LINEAR:
+        return ()
+    right = {*model.sums[-1][:-1]}
+    weight = Fraction(round(100 * len(model.terms) ** 0.25), 100)
+    return tuple(weight if call.name in right else Fraction(1) for call in measure.aggregates)
 
 
 def _body(ctx: Context, node: exp.Table, called: str) -> exp.Query:

@@ -30,7 +30,6 @@ from dpsql.ir.model import Fit, Model
 from dpsql.ir.plan import MeasurePlan
 from dpsql.ir.table import ReleasedTable
 from dpsql.lazy_dataclass import dataclass
-from dpsql.mechanisms import mechanism
 from dpsql.post.finish import followed
 from dpsql.post.margins import bootstrap, unit_draws
 
@@ -50,7 +49,6 @@ class _Sums:
     """The sums of products as released (the first matrix), and as they would be without simulated noise."""
 
     matrices: Floats
-    deviation: float
 
     @property
     def released(self) -> Floats:
@@ -59,7 +57,8 @@ class _Sums:
 
     def effect(self, terms: int) -> float:
         """Return how far noise moves the eigenvalues of the matrix of so many terms."""
-        return max(2 * self.deviation * math.sqrt(terms), _LEAST)
+        deviation = float(self.matrices[1:, :terms, :terms].std(axis=0).max())
+        return max(2 * deviation * math.sqrt(terms), _LEAST)
 
     def clear(self, terms: int) -> float:
         """Return the least eigenvalue in multiples of this."""
@@ -114,7 +113,7 @@ def note(released: ReleasedTable, planned: MeasurePlan, model: Model, unit: str)
 
 def _sums(released: ReleasedTable, planned: MeasurePlan, model: Model, noises: Floats) -> _Sums:
     """Return the matrices of all terms' sums of products: as released, and without each of the noises."""
-    size, noise = len(model.terms), planned.noise
+    size = len(model.terms)
     cells = released.sums[0, : len(planned.measure.statistics)].astype(np.float64)
     every = np.concatenate((cells[np.newaxis], cells - noises))
     matrices = np.zeros((len(every), size, size))
@@ -123,8 +122,7 @@ def _sums(released: ReleasedTable, planned: MeasurePlan, model: Model, noises: F
         for other, name in enumerate(row):
             if name is not None:
                 matrices[:, place, other] = found[name]
-    away = max(float((column[1:] - column[0]).std()) for column in found.values())
-    return _Sums(matrices, away if mechanism(noise.mechanism).deviation(noise.scale) else 0.0)
+    return _Sums(matrices)
 
 
 # ---- least squares -------------------------------------------------------------------------------------
