@@ -1,7 +1,8 @@
 """Table functions that fit a model to private rows: the rows' sums of products become a measure.
 
     DP_LINEAR((SELECT cost, age, sex FROM t))
-    SELECT COUNT(*), SUM(z), COUNT(*) FILTER (WHERE sex = 'M'), SUM(y), SUM(z * z), ...      over its rows
+    SELECT COUNT(*), SUM(z), COUNT(*) FILTER (WHERE sex = 'M'), SUM(y), SUM(z * z), ...
+    FROM (SELECT sex, (age - 60) / 60 AS z, (cost - 1000) / 1000 AS y FROM ...)
 
 where z and y are age and cost, moved and scaled from their ranges onto [-1, 1]. Rows with NULL or NaN in any
 column are left out.
@@ -80,7 +81,7 @@ def model(ctx: Context, node: exp.Table, env: Mapping[str, Cte]) -> Open:
         _check_options(options, called)
     sums = _Sums()
     places = [[sums.place(first, second) for second in factors] for first in factors]
-    select = _summing(query, sums.listed, rows)
+    select = _summing(query, sums.listed, rows, factors)
     if options is not None:
         select.meta["options"] = options
     opened = ctx.query(select, env)
@@ -319,7 +320,7 @@ class _Sums:
         else:
             factors = [first, second]
         conditions = [each.condition for each in factors if each.condition is not None]
-        values = [f"({each.value})" for each in factors if each.value is not None]
+        values = [f'"z{each.place}"' for each in factors if each.value is not None]
         sql = f"SUM({' * '.join(values)})" if values else "COUNT(*)"
         if conditions:
             sql += f" FILTER (WHERE {' AND '.join(conditions)})"
@@ -328,7 +329,7 @@ class _Sums:
         return self.listed.index(sql)
 
 
-def _summing(body: exp.Query, sums: list[str], rows: Private) -> exp.Select:
+def _summing(body: exp.Query, sums: list[str], rows: Private, factors: list[_Factor]) -> exp.Select:
     """Return the query of these sums over the rows of another in which all columns are known."""
     shown, facts = rows.scope.starred, facts_of(rows.relation)
     known = []
@@ -339,8 +340,10 @@ def _summing(body: exp.Query, sums: list[str], rows: Private) -> exp.Select:
         if fact.type.kind is Kind.FLOAT:
             known.append(f'NOT isnan("c{place}")')
     names = ", ".join(f'"c{place}"' for place in range(len(shown)))
+    values = "".join(f', {each.value} AS "z{each.place}"' for each in factors if each.value is not None)
     where = f" WHERE {' AND '.join(known)}" if known else ""
-    select = parse_one(f"SELECT {', '.join(sums)} FROM (SELECT 1) AS rows({names}){where}", dialect="duckdb")
+    terms = f"SELECT {names}{values} FROM (SELECT 1) AS rows({names}){where}"
+    select = parse_one(f"SELECT {', '.join(sums)} FROM ({terms}) AS terms", dialect="duckdb")
     assert isinstance(select, exp.Select)
-    select.args["from_"].this.set("this", body.copy())
+    select.args["from_"].this.this.args["from_"].this.set("this", body.copy())
     return select

@@ -133,7 +133,8 @@ def parenthesised(ctx: Context, node: exp.Subquery, env: Mapping[str, Cte]) -> P
 def table(ctx: Context, node: exp.Table, env: Mapping[str, Cte]) -> Private | Open:
     """Bind a name in FROM: a CTE, a view, or a table of the policy."""
     if isinstance(node.this, exp.Func):
-        if node.this.name.casefold() in MODELS:
+        refuse_extras(ctx, node, ("this", "alias", "joins"), "write only its call, and an alias")
+        if isinstance(node.this, exp.Anonymous) and node.this.name.casefold() in MODELS:
             from dpsql.bind.models import model
 
             return model(ctx, node, env)
@@ -216,11 +217,13 @@ def plain_table(ctx: Context, node: exp.Table) -> None:
             ctx.span(node),
             help="name a table of the policy, with its schema at most",
         )
-    extra = [key for key, value in node.args.items() if value and key not in ("this", "alias", "db", "joins")]
-    if extra:
-        raise refuse(
-            "D105", "this way of reading a table is not answered", ctx.span(node), help="write only its name"
-        )
+    refuse_extras(ctx, node, ("this", "alias", "db", "joins"), "write only its name")
+
+
+def refuse_extras(ctx: Context, node: exp.Table, known: tuple[str, ...], instead: str) -> None:
+    """Refuse whatever else stands beside a table or a table function."""
+    if any(value and key not in known for key, value in node.args.items()):
+        raise refuse("D105", "this way of reading a table is not answered", ctx.span(node), help=instead)
 
 
 def nearest_table(ctx: Context, name: str, env: Mapping[str, Cte]) -> str:

@@ -67,7 +67,7 @@ def _measure_words(number: int, measure: dict[str, Any], unit: str) -> list[str]
             f"  clip bias   {one(unit)} with {many} is scaled down; margins do not show it "
             f"({measure['rows_per_unit_from']})"
         )
-    if measure["weights"]:
+    if measure["weights"] and measure["model"] is None:
         lines.append(
             f"  weights     {', '.join(f'{weight:g}' for weight in measure['weights'])}, from the query"
         )
@@ -97,13 +97,15 @@ def _measure_words(number: int, measure: dict[str, Any], unit: str) -> list[str]
 def _model_words(model: Mapping[str, Any], columns: Sequence[Mapping[str, Any]]) -> str:
     """Return words on a fit, and on the noise of the sums that it is made of."""
     *terms, last = model["terms"]
-    listed = ", ".join(terms if model["fit"] == "linear" else model["terms"])
-    what = f"least squares of {last} on {listed}" if model["fit"] == "linear" else f"covariances of {listed}"
-    widest = max((column.get("expected_error", 0.0) for column in columns), default=0.0)
-    return (
-        f"{what}: computed from {model['sums']} sums of products of these, each on [-1, 1]; every sum is "
-        f"expected within ± {widest:.4g} (95 %)"
-    )
+    linear = model["fit"] == "linear"
+    listed = ", ".join(terms if linear else model["terms"][1:])
+    errors = [column["expected_error"] for column in columns if "expected_error" in column]
+    words = f"least squares of {last} on {listed}" if linear else f"covariances of {listed}"
+    words += f": computed from {model['sums']} sums of products of these, each on [-1, 1]"
+    if errors:
+        words += f"; a sum is expected within ± {max(errors):.4g}"
+        words += f", with {last} ± {min(errors):.4g} (95 %)" if linear else " (95 %)"
+    return words
 
 
 def _column_words(column: dict[str, Any], unit: str) -> str:

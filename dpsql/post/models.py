@@ -137,9 +137,11 @@ def _numbers(sums: _Sums, model: Model) -> Floats:
 
 
 def _solved(sums: _Sums, terms: int) -> Floats:
-    lifted = _lifted(sums.matrices[:, :terms, :terms], sums.effect(terms))
-    right = sums.matrices[:, :terms, terms, np.newaxis]
-    solved: Floats = np.linalg.solve(lifted, right)[..., 0].astype(np.float64)
+    """Solve each system, its eigenvalues lifted: this never fails, whatever was released."""
+    values, vectors = np.linalg.eigh(sums.matrices[:, :terms, :terms])
+    lifted = np.maximum(values, sums.effect(terms))
+    along = (sums.matrices[:, np.newaxis, terms, :terms] @ vectors)[:, 0] / lifted
+    solved: Floats = (vectors @ along[..., np.newaxis])[..., 0]
     return solved
 
 
@@ -155,14 +157,6 @@ def _linear(sums: _Sums, model: Model, confidence: float) -> list[Finished]:
     margin = np.maximum(np.abs(noise.below), np.abs(noise.above))
     ends = (released - noise.below, released + noise.above)
     return _columns(model, released, margin, ends, (errors, released - below, released + above, margin))
-
-
-def _lifted(matrices: Floats, least: float) -> Floats:
-    """Return symmetric matrices with their eigenvalues raised to ``least``."""
-    values, vectors = np.linalg.eigh(matrices)
-    raised = np.maximum(values, least)
-    made: Floats = (vectors * raised[:, np.newaxis, :]) @ np.swapaxes(vectors, -1, -2)
-    return made
 
 
 def _standard_errors(sums: _Sums, model: Model) -> Floats:

@@ -6,6 +6,7 @@ import math
 import shutil
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -231,6 +232,10 @@ def test_margins_hold(tmp_path: Path, accountant: str) -> None:
     assert 0.92 <= held / 900 <= 0.98
 
 
+def times(factor: float, generator: np.random.Generator, noise: Noise, size: int) -> NDArray[np.int64]:
+    return np.rint(factor * generator.normal(0, noise.scale, size)).astype(np.int64)
+
+
 def noisy(generator: np.random.Generator, noise: Noise, size: int, deviation: float) -> NDArray[np.int64]:
     drawn = generator.normal(0, deviation, size)
     if noise.mechanism != "gaussian":
@@ -332,3 +337,38 @@ def test_each_sum_is_of_its_own_terms(db: dpsql.Connection, plain: duckdb.DuckDB
             ).fetchone() or (0,)
             ours = 0.0 if name is None else found[name]
             assert ours == pytest.approx(float(theirs), rel=1e-4, abs=0.02), (place, other)
+
+
+def test_as_many_terms_as_are_answered(db: dpsql.Connection) -> None:
+    """The shortest solution of terms that say the same thing thirty times: it never fails."""
+    columns = ", ".join(f"(age + {place}) % {2 * place + 3} AS x{place}" for place in range(1, 30))
+    rows = db.execute(f"SELECT * FROM DP_LINEAR((SELECT cost, {columns} FROM people))").fetchall()
+    assert len(rows) == 30
+    assert all(math.isfinite(row[1]) for row in rows)
+
+
+def test_what_was_released_of_nobody_is_finite(tmp_path: Path) -> None:
+    """Noise alone, positive and negative: no number of it makes a fit fail."""
+    with dpsql.connect(str(built(tmp_path, 1))) as db:
+        planned = planned_of(db, f"SELECT * FROM DP_LINEAR((SELECT {COLUMNS} FROM people))")
+        covariance = planned_of(db, "SELECT * FROM DP_COVARIANCE((SELECT age, smoker FROM people))")
+        engine = db._open().engine
+        tables = [(each, engine.measure(each)) for each in (planned, covariance)]
+    generator = np.random.default_rng(5)
+    for factor in (0.0, 1.0, -1.0, 1e6, 1e9):
+        for each, exact in tables:
+            model = each.measure.model
+            assert model is not None
+            drawn = release(exact, each, partial(times, factor, generator))
+            columns = fitted(drawn, each, model, 0.95)
+            numbers = [value for column in columns for value in column.values if not isinstance(value, str)]
+            assert all(value is None or math.isfinite(float(value)) for value in numbers)  # type: ignore[arg-type]  # numbers
+
+
+def test_an_explanation_names_the_fit_and_not_its_sums(db: dpsql.Connection) -> None:
+    said = " ".join(str(db.explain("SELECT * FROM DP_LINEAR((SELECT cost, age, sex FROM people))")).split())
+    assert "least squares of cost on (intercept), age, sex = 'M': computed from 9 sums" in said
+    assert "sensitivity" in said
+    assert "count_2" not in said.partition(" sql ")[0]
+    said = " ".join(str(db.explain("SELECT * FROM DP_COVARIANCE((SELECT cost, age FROM people))")).split())
+    assert "covariances of cost, age: computed from 6 sums" in said
