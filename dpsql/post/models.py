@@ -104,10 +104,10 @@ def note(released: ReleasedTable, planned: MeasurePlan, model: Model, unit: str)
     clear = _sums(released, planned, model, noises).clear(len(model.terms) - 1)
     if clear >= 1:
         return ""
-    times = f"{max(2, math.ceil(1 / clear))} times" if clear > 1 / _HOPELESS else "very many times"
+    many = f"about {max(2, math.ceil(1 / clear))}" if clear > 1 / _HOPELESS else "very many"
     return (
         "The noise is as large as what tells the terms apart, so nobody knows how far the coefficients are "
-        f"off: it would take about {times} as many {unit}s or as much epsilon, or fewer terms."
+        f"off: it would take {many} times as many {unit}s or as much epsilon, or fewer terms."
     )
 
 
