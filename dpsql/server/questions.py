@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TypeVar
 
 from dpsql.answer import Answer
@@ -24,6 +25,7 @@ from dpsql.server.accounts import OWN_TABLES, own_table
 from dpsql.server.aside import Aside
 from dpsql.server.catalogues import Names, Unanswered
 from dpsql.server.dialect import Understood
+from dpsql.server.explained import explaining
 from dpsql.server.inference import inferred
 from dpsql.server.log import Log
 from dpsql.server.notices import fields, paid, refused
@@ -73,6 +75,7 @@ class Questions:
 
     async def ask(self, question: Question) -> Result:
         """Answer a question."""
+        typed, question = question, _explained(question)
         own = _own(question.sql)
         if own is not None:
             return await self.own_table(own)
@@ -93,12 +96,13 @@ class Questions:
             self._stamp, self._names = stamp, None
             said.append(fields("NOTICE", "00000", "the data or the policy are new since your last question"))
         columns = columns_of(map(Heading, answer.columns, answer.types))
-        explained = answer.columns == ("explain",) and question.sql[:7].upper() == "EXPLAIN"
+        explained = answer.columns == ("explain",) and typed.sql[:7].upper() == "EXPLAIN"
         result = Result(columns, answer.rows, "EXPLAIN" if explained else "SELECT", tuple(filter(None, said)))
         return with_margins(result, [each.noised for each in headings], answer) if wide else result
 
     async def columns(self, question: Question) -> tuple[Column, ...]:
         """Return the columns of what ``ask`` would return, free."""
+        question = _explained(question)
         own = _own(question.sql)
         if own is not None:
             return columns_of(OWN_TABLES[own])
@@ -206,6 +210,15 @@ class Questions:
 def _set(pooled: Pooled, settings: Settings) -> None:
     """Set anew what the client before may have set."""
     pooled.db.epsilon, pooled.db.timeout = settings.epsilon, settings.timeout
+
+
+def _explained(question: Question) -> Question:
+    """Return an EXPLAIN in the place of a SELECT from ``dpsql.explain``."""
+    found = explaining(question.sql)
+    if found is None:
+        return question
+    sql, moved = found
+    return replace(question, sql=sql, written=sql, start=question.start + moved)
 
 
 def _own(sql: str) -> str | None:

@@ -175,6 +175,25 @@ def _spent(db: psycopg.Connection[Any]) -> float:
     return float(row[2])
 
 
+def test_an_explanation_is_a_table_and_free(db: psycopg.Connection[Any]) -> None:
+    before = _spent(db)
+    cursor = db.execute("SELECT * FROM dpsql.explain('SELECT COUNT(*) FROM patients WHERE sex = ''F''')")
+    assert cursor.description is not None
+    assert [column.name for column in cursor.description] == ["explain"]
+    lines = [line for (line,) in cursor.fetchall()]
+    assert lines[0].startswith("price     epsilon")
+    assert lines == [line for (line,) in db.execute("EXPLAIN SELECT COUNT(*) FROM patients WHERE sex = 'F'")]
+    short = db.execute("FROM dpsql.explain('SELECT COUNT(*) FROM patients')", binary=True).fetchall()
+    assert short[0] == (lines[0],)
+    asked = "  SELECT explain FROM dpsql.explain('SELECT nobody FROM patients') ; "
+    with pytest.raises(psycopg.errors.UndefinedColumn) as refused:
+        db.execute(asked)
+    assert int(str(refused.value.diag.statement_position)) == asked.index("nobody") + 1
+    with pytest.raises(psycopg.Error, match="D104"):
+        db.execute("SELECT * FROM dpsql.explain('DROP TABLE patients')")
+    assert _spent(db) == before
+
+
 def test_places_of_refusals_with_values(db: psycopg.Connection[Any]) -> None:
     for sql, values in (
         ("SELECT nobody FROM patients WHERE age > %s", (1,)),
