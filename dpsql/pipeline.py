@@ -94,7 +94,7 @@ def answer(
         return bought_answer(session, plan, tables_of(plan, stored), cost, repeated)
     shown = kept.shown(stored)
     if shown is not None:
-        return replace(shown, cost=cost, remaining=session.remaining(), repeated=repeated)
+        return replace(shown, cost=cost, remaining=session.remaining_for(plan), repeated=repeated)
     shown = answer_of(session, plan, tables_of(plan, stored), types, cost, repeated)
     kept.show(stored, shown)
     return shown

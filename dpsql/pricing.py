@@ -60,7 +60,7 @@ def priced_now(session: Session, query: Query, epsilon: float | None) -> tuple[P
 def price_of(session: Session, kept: Prepared) -> tuple[Plan, Price]:
     """Return a plan, and what it would cost now."""
     query, terms, plan = kept.query, kept.terms, kept.plan
-    facts, left = explained(session, plan).to_dict(), session.remaining()
+    facts, left = explained(session, plan).to_dict(), session.remaining_for(plan)
     doubts = facts["doubts"]
     cost, after, repeated = 0.0, left, False
     if plan.steps and all_steps_paid(session, query, terms, plan):

@@ -144,7 +144,7 @@ def answer_of(
             for row in margins
         ],
         cost,
-        session.remaining(),
+        session.remaining_for(plan),
         repeated,
         " ".join(filter(None, (models, _note(session, plan, bare, empty=not rows)))),
         unknown,
@@ -195,7 +195,7 @@ def bought_answer(
         [(planned.measure.view.name, len(table.groups), total)],
         [(None, None, float(math.ceil(margin)))],
         cost,
-        session.remaining(),
+        session.remaining_for(plan),
         repeated,
         _note(session, plan, [], empty=False),
     )

@@ -8,11 +8,14 @@ from dataclasses import astuple, field
 from typing import Any
 
 from dpsql.accounting import Accountant, Amount, bound
+from dpsql.accounting.blocks import BlockList, Numbers
 from dpsql.accounting.chain import SUMS, Link
 from dpsql.accounting.entries import Content, Granted, Overdrawn, now
 from dpsql.accounting.ledger_file import damaged
 from dpsql.accounting.shared_accounts import SharedAccounts
+from dpsql.accounting.spending import Spending, amount_of
 from dpsql.errors import refuse
+from dpsql.ir.unit_blocks import REST
 from dpsql.lazy_dataclass import dataclass
 
 
@@ -34,14 +37,15 @@ class Account:
     promise: Content = field(default_factory=dict)
     salt: str = ""  # drawn when the ledger is created
     grants: dict[str | None, tuple[float, Amount]] = field(default_factory=dict)
-    spent: dict[str | None, Amount] = field(default_factory=dict)
+    spent: Spending[str | None] = field(default_factory=Spending)
+    blocks: BlockList = field(default_factory=BlockList)
     filled: defaultdict[str, Filled] = field(default_factory=lambda: defaultdict(Filled))
     places: frozenset[str] = frozenset()  # other files that the entries are written to
     shared: SharedAccounts = field(default_factory=SharedAccounts)
 
     def clear(self) -> None:
         self.promise, self.salt, self.places = {}, "", frozenset()
-        for mapping in (self.grants, self.spent, self.filled, self.shared):
+        for mapping in (self.grants, self.spent, self.filled, self.shared, self.blocks):
             mapping.clear()
 
     @property
@@ -52,8 +56,8 @@ class Account:
     def granted_to(self, analyst: str | None) -> tuple[float, Amount]:
         return self.grants.get(analyst, (0.0, self.accountant.zero))
 
-    def spent_by(self, analyst: str | None) -> Amount:
-        return self.spent.get(analyst, self.accountant.zero)
+    def spent_by(self, analyst: str | None, block: int = REST) -> Amount:
+        return self.spent.of(analyst, block, self.accountant.zero)
 
     def fold(self, link: Link, read: Callable[[int], Link]) -> None:
         """Add one entry.
@@ -78,19 +82,23 @@ class Account:
                 self.filled[entry["analyst"]] += Filled(1, link.size)
             case "part" | "answer" | "view" | "access":
                 self.filled[origin["analyst"]] += Filled(0, link.size)
-            case "verified" | "contents" | "forgotten" | "cap" | "members":
+            case "blocks":
+                self._append(link)
+            case "verified" | "contents" | "forgotten" | "cap" | "members" | "units":
                 pass
             case "moved":
                 self.promise = self.promise | {"database": str(entry["database"])}
             case "place":
                 self.places |= {str(entry["path"])}
             case "sums":
-                if (self.promise, self.salt, self._rows(), sorted(self.places), self._shared_rows()) != (
+                folded = self.promise, self.salt, self._rows(), sorted(self.places), self._shared_rows()
+                if (*folded, self._written_blocks()) != (
                     entry["promise"],
                     entry["salt"],
                     entry["accounts"],
                     entry.get("places", []),
                     entry.get("shared", []),
+                    entry.get("blocks"),
                 ):
                     raise damaged(f"the sums in entry {link.id} are not those of the entries before it")
             case kind:
@@ -99,7 +107,21 @@ class Account:
             self.shared.fold(entry, self.accountant)
 
     def _add(self, analyst: str | None, priced: Content) -> None:
-        self.spent[analyst] = self.spent_by(analyst) + self.accountant.read(priced)
+        price, rules = self.accountant.read(priced), self.accountant
+        self.spent.add(analyst, price, priced.get("blocks"), rules.zero)
+
+    def _append(self, link: Link) -> None:
+        """Add blocks: those that were there keep what they have spent."""
+        old, checked, zero = [*self.blocks.numbers], self.blocks.checked, self.accountant.zero
+        fresh = self.blocks.fold(link.id, link.content)
+        new = [*self.blocks.numbers][len(old) :]
+        for spending in (self.spent, self.shared.spent):
+            spending.append(old, new, fresh, zero)
+            if self.blocks.checked not in (None, checked):
+                spending.begin_check(zero)
+
+    def _written_blocks(self) -> Content | None:
+        return self.blocks.written() if self.blocks else None
 
     def _keys(self) -> Set[str]:
         """Return the keys that an amount has in an entry."""
@@ -114,38 +136,50 @@ class Account:
             "accounts": self._rows(),
         }
         sums |= {"places": sorted(self.places)} if self.places else {}
+        sums |= {"blocks": self.blocks.written()} if self.blocks else {}
         return sums | ({"shared": rows} if (rows := self._shared_rows()) else {})
 
     def _shared_rows(self) -> list[list[Any]]:
-        return self.shared.rows(self.accountant)
+        return self.shared.rows(self.accountant, bool(self.blocks))
 
     def load(self, sums: Content) -> None:
         self.promise, self.salt = sums["promise"], sums["salt"]
         self.places = frozenset(map(str, sums.get("places", ())))
-        for name, epsilon, granted, spent, filled in sums["accounts"]:
+        if "blocks" in sums:
+            self.blocks.load(sums["blocks"])
+        for name, epsilon, granted, spent, filled, *apart in sums["accounts"]:
             if epsilon is not None:
                 self.grants[name] = epsilon, self._amount(granted)
-            self.spent[name] = self._amount(spent)
+            self.spent.everywhere[name] = self._amount(spent)
+            if apart:
+                self.spent.load(name, apart, self.accountant)
             self.filled[name or ""] += Filled(*filled)
         self.shared.load(sums.get("shared", ()), self.accountant)
 
     def _amount(self, values: list[Any]) -> Amount:
-        return self.accountant.read(dict(zip(self._keys(), values, strict=True)))
+        return amount_of(values, self.accountant)
 
     @property
     def width(self) -> int:
-        return len(self.grants) + len(self.filled) + len(self.shared.spent)
+        accounts = len(self.grants) + len(self.filled) + len(self.shared.spent.accounts())
+        apart = (*self.spent.apart.values(), *self.shared.spent.apart.values())
+        return accounts + sum(map(len, apart))
 
     def _rows(self) -> list[list[Any]]:
-        """Return a row for each account: name (None is all), epsilon, granted, spent, what it fills."""
+        """Return a row for each account: name (None is all), epsilon, granted, spent, what it fills.
+
+        In a ledger with blocks a row is longer, so that a version that knows none does not read it.
+        """
         rows, zero = [], self.accountant.zero
-        for name in (None, *sorted({key or "" for key in (*self.grants, *self.spent)} | {*self.filled})):
+        names = {key or "" for key in (*self.grants, *self.spent.accounts())}
+        for name in (None, *sorted(names | {*self.filled})):
             epsilon, granted = self.grants.get(name, (None, zero))
-            spent = self.spent.get(name, zero)
+            spent = self.spent.everywhere.get(name, zero)
+            apart = self.spent.row(name, zero) if self.blocks else []
             filled = Filled() if name is None else self.filled.get(name, Filled())
-            if epsilon is not None or spent or filled != Filled():
+            if epsilon is not None or spent or filled != Filled() or name in self.spent.apart:
                 amounts = [list(amount.written().values()) for amount in (granted, spent)]
-                rows.append([name, epsilon, *amounts, list(astuple(filled))])
+                rows.append([name, epsilon, *amounts, list(astuple(filled)), *apart])
         return rows
 
     def changes(self, granted: Granted, entries: Iterable[Link] = ()) -> list[Content]:
@@ -156,24 +190,27 @@ class Account:
         wanted: dict[str | None, tuple[float, Amount]] = {None: (granted.epsilon, granted.total)}
         wanted |= {name: (epsilon, total) for name, epsilon, total in granted.analysts}
         wanted |= {name: (0.0, self.accountant.zero) for name in self.grants if name not in wanted}
+        blocks: list[Content] = [{"time": now()} | change for change in self.blocks.changes(granted.blocks)]
         grants: list[Content] = [
             {"kind": "grant", "time": now(), "analyst": name, "epsilon": epsilon} | total.written()
             for name, (epsilon, total) in wanted.items()
             if self.grants.get(name) != (epsilon, total)
         ]
         if not granted.shared and not self.shared.caps:
-            return grants
-        return [*grants, *self.shared.changes(granted.shared, entries, self.accountant)]
+            return [*grants, *blocks]
+        joined = self.shared.changes(granted.shared, entries, self.accountant, self.blocks)
+        return [*grants, *joined, *blocks]
 
-    def afford(self, analyst: str | None, price: Amount) -> None:
-        """Raise unless what was spent and this price fit the grant."""
-        _, total = self.granted_to(analyst)
+    def afford(self, analyst: str | None, price: Amount, blocks: Numbers | None = None) -> None:
+        """Raise unless what was spent in each of these blocks and this price fit the grant; None is all."""
+        (_, total), rules = self.granted_to(analyst), self.accountant
         if analyst is not None and not total:
             title = f"the policy grants nothing to analyst {analyst}"
             raise refuse("D504", title, help=f"the owner adds [analysts.{analyst}] to the policy")
-        spent = self.spent_by(analyst)
-        if not (spent + price).within(total):
-            raise Overdrawn(price, total - spent, total, analyst)
+        each = self.spent.each(analyst, self.blocks.numbers if blocks is None else blocks, rules.zero)
+        for block, spent in each:
+            if not (spent + price).within(total):
+                raise Overdrawn(price, total - spent, total, analyst, block=self.blocks.named(block))
 
     def fits(self, analyst: str, room: int | None) -> None:
         """Raise D510 if the ledger already stores as many bytes for this analyst as the policy allows."""

@@ -6,6 +6,8 @@ debit     a plan is about to be measured           counts for its analyst and fo
 share     an analyst joins another's debit         counts for that analyst only; has their own text
 cap       what a group or a study may spend        whenever the policy's cap changes
 members   analysts who join a group                each once, with what they paid before
+blocks    blocks of units, and whether checked     whenever the policy's list grows
+units     digest of the file of units              whenever units are seen for the first time
 part      a released table, before the rest        the first of a debit and place is the only one
 answer    the released tables of a debit           the first of a debit is the only one
 verified  declared facts that hold                 for one version of the data
@@ -26,6 +28,7 @@ from hashlib import sha256
 from typing import Any
 
 from dpsql.accounting import Accountant, Amount
+from dpsql.accounting.blocks import BlocksWanted
 from dpsql.accounting.chain import Link
 from dpsql.errors import OperationalError
 from dpsql.lazy_dataclass import dataclass
@@ -79,6 +82,7 @@ class Granted:
     total: Amount
     analysts: tuple[tuple[str, float, Amount], ...] = ()
     shared: tuple[SharedGrant, ...] = ()
+    blocks: BlocksWanted | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +98,18 @@ class TimeCap:
 
 
 @dataclass(frozen=True, slots=True)
+class Standing:
+    """What an account has spent in a block, and may: an analyst's, all's (None), or a ``shared`` one."""
+
+    analyst: str | None
+    shared: str
+    block: int
+    spent: Amount
+    epsilon: float
+    total: Amount
+
+
+@dataclass(frozen=True, slots=True)
 class Debit:
     """A request to pay for a plan. ``digest`` identifies its measures, their noise and their price.
 
@@ -101,7 +117,8 @@ class Debit:
     one for each table of its answer; ``strength`` is the epsilon of each search, and ``asker`` a digest of
     the query that needs them. ``parameters`` are the values of the question marks in the SQL. ``room`` is how
     many bytes of the ledger the analyst may fill. With ``digested``, the ledger keeps keyed digests of the
-    SQL and the parameters.
+    SQL and the parameters. ``blocks`` are those of units that it reads, None all, of a list with ``listed``
+    values.
     """
 
     analyst: str  # "" is the owner, who pays from the database's account only
@@ -120,6 +137,8 @@ class Debit:
     digested: bool = False
     caps: tuple[TimeCap, ...] = ()
     study: str = ""
+    blocks: tuple[int, ...] | None = None
+    listed: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +197,7 @@ class Entry:
     ``price`` of a grant is its total, and of a share what its analyst paid.
 
     ``borrowed``: the texts are those of the debit that was joined, which may name what does not exist for who
-    joined it.
+    joined it. ``blocks`` are those of units that were paid in; None is all that there were.
     """
 
     id: int
@@ -194,6 +213,7 @@ class Entry:
     answered: bool
     parameters: str = ""
     borrowed: bool = False
+    blocks: tuple[int, ...] | None = None
 
 
 class Overdrawn(OperationalError):
@@ -207,9 +227,11 @@ class Overdrawn(OperationalError):
         analyst: str | None,
         cap: TimeCap | None = None,
         account: str = "",
+        block: str = "",
     ) -> None:
         payer = account or ("the database" if analyst is None else f"analyst {analyst}")
         payer += "" if cap is None else f" ({cap.name} until {cap.until})"
+        payer += f" in {block}" if block else ""
         super().__init__(
             "D501",
             f"the budget of {payer} does not hold this price",
@@ -221,6 +243,7 @@ class Overdrawn(OperationalError):
         self.analyst = analyst
         self.cap = cap
         self.account = account
+        self.block = block
 
 
 LONGEST = 4_000
@@ -274,6 +297,7 @@ def entry_of(link: Link, origin: Content, answered: bool, rules: Accountant) -> 
         answered=answered,
         parameters=content.get("parameters", ""),
         borrowed=borrowed,
+        blocks=None if (blocks := link.content.get("blocks")) is None else tuple(blocks),
     )
 
 

@@ -24,6 +24,7 @@ from types import TracebackType
 
 from dpsql.accounting import Accountant, Amount, bound
 from dpsql.accounting.account import Account
+from dpsql.accounting.blocks import EVERYWHERE, BlocksRead, Prices, written_of
 from dpsql.accounting.chain import START, Chain, Link, create
 from dpsql.accounting.entries import (
     Content,
@@ -35,6 +36,7 @@ from dpsql.accounting.entries import (
     Overdrawn,
     Promise,
     Search,
+    Standing,
     Stored,
     TimeCap,
     entry_of,
@@ -70,6 +72,7 @@ from dpsql.accounting.second_places import (
 )
 from dpsql.accounting.stored_events import LONGEST as EVENTS
 from dpsql.errors import DatabaseError, refuse
+from dpsql.ir.unit_blocks import REST
 
 Grants = Callable[[Accountant], Granted]
 """The policy's present grants, in the currency of the ledger's accountant."""
@@ -198,16 +201,21 @@ class Ledger:
         """Return the accountant, with what the ledger fixes of it."""
         return self._account.accountant
 
-    def spent(self, analyst: str | None = None) -> Amount:
-        """Return what all analysts together have spent, or one of them."""
+    def spent(self, analyst: str | None = None, block: int = REST) -> Amount:
+        """Return what all analysts together have spent in a block, or one of them."""
         with self._chain.reading():
-            return self._account.spent_by(analyst)
+            return self._account.spent_by(analyst, block)
 
-    def balances(self, analysts: Sequence[str | None]) -> list[tuple[Amount, float]]:
-        """Return what each has spent and may spend, all at one moment; None is all together."""
+    def balances(self, analysts: Sequence[str | None], block: int = REST) -> list[tuple[Amount, float]]:
+        """Return what each has spent in a block, and may, all at one moment; None is all together."""
         with self._chain.reading():
             account = self._account
-            return [(account.spent_by(name), account.granted_to(name)[0]) for name in analysts]
+            return [(account.spent_by(name, block), account.granted_to(name)[0]) for name in analysts]
+
+    def spent_in_each(self, analyst: str | None = None) -> list[Amount]:
+        """Return what was spent in each block."""
+        with self._chain.reading():
+            return [self._account.spent_by(analyst, block) for block in self._account.blocks.numbers]
 
     def granted(self, analyst: str | None = None) -> float:
         """Return what all analysts together may spend, or one of them, as granted last."""
@@ -249,12 +257,13 @@ class Ledger:
             analyst = debit.analyst or None
             paid = self._latest(debit.digest, debit.version)
             shared = account.shared.of(debit.analyst, debit.study)
+            blocks = account.blocks.touched(debit.blocks, debit.listed)
             # The price sets the noise: a debit without an answer is joined only at its own price.
             if paid is None or (paid.answer is None and paid.price != debit.price):
-                account.afford(analyst, debit.price)
+                account.afford(analyst, debit.price, blocks)
                 self._afford_now(debit.caps, debit.price)
-                account.shared.afford(shared, debit.price, account.accountant)
-                account.afford(None, debit.price)
+                account.shared.afford(shared, debit.price, account.accountant, account.blocks, blocks)
+                account.afford(None, debit.price, blocks)
                 account.fits(debit.analyst, debit.room)
                 content = {
                     "kind": "debit",
@@ -268,6 +277,8 @@ class Ledger:
                 }
                 if shared:
                     content["accounts"] = shared
+                if blocks is not None:
+                    content["blocks"] = written_of(blocks)
                 if debit.tables:
                     content["tables"] = list(debit.tables)
                 if debit.finds:
@@ -276,14 +287,16 @@ class Ledger:
                 return Stored(pen.append(content | debit.price.written()), None, debit.price)
             own, lacking = debit.analyst not in paid.payers, self._lacking(paid, debit.analyst, debit.study)
             if own or lacking:
+                blocks = account.blocks.paid(paid.id, paid.link.content.get("blocks"))
                 if own and analyst is not None:
-                    account.afford(analyst, paid.price)
+                    account.afford(analyst, paid.price, blocks)
                     self._afford_now(debit.caps, paid.price)
-                account.shared.afford(lacking, paid.price, account.accountant)
+                account.shared.afford(lacking, paid.price, account.accountant, account.blocks, blocks)
                 account.fits(debit.analyst, debit.room)
                 share: Content = {"kind": "share", "time": now(), "analyst": debit.analyst, "debit": paid.id}
                 share |= {"accounts": lacking} if lacking else {}
                 share |= {} if own else {"own": False}
+                share |= {} if blocks is None else {"blocks": written_of(blocks)}
                 pen.append(share | self._texts(debit) | paid.price.written())
                 return replace(self._stored(paid), joined=bool(lacking) or analyst is not None)
             return self._stored(paid)
@@ -382,22 +395,80 @@ class Ledger:
             self._account.fits(content["analyst"], room)
             pen.append({"time": now()} | content)
 
-    def check(self, analyst: str, price: Amount, caps: Sequence[TimeCap] = (), study: str = "") -> None:
-        """Raise unless this price fits the analyst's accounts and the database's. Nothing is debited."""
-        with self._chain.reading():
-            self._account.afford(analyst or None, price)
-            self._afford_now(caps, price)
-            shared = self._account.shared
-            shared.afford(shared.of(analyst, study), price, self._account.accountant)
-            self._account.afford(None, price)
+    def check(
+        self, analyst: str, price: Amount | Prices, caps: Sequence[TimeCap] = (), study: str = ""
+    ) -> None:
+        """Raise unless this price fits the analyst's accounts and the database's. Nothing is debited.
 
-    def shared(self, analyst: str | None = None, study: str = "") -> list[tuple[str, Amount, float, Amount]]:
-        """Return (account, spent, epsilon, total) of groups and studies with a cap; all of them for None."""
+        Several prices are paid together, each in the blocks that it is for.
+        """
+        prices = price if isinstance(price, dict) else {EVERYWHERE: price}
+        with self._chain.reading():
+            account, shared, there = self._account, self._account.shared, self._account.blocks
+            rules = account.accountant
+            parts = there.parts(prices, rules.zero)
+            for amount, blocks in parts:
+                account.afford(analyst or None, amount, blocks)
+            self._afford_now(caps, sum(prices.values(), rules.zero))
+            for amount, blocks in parts:
+                shared.afford(shared.of(analyst, study), amount, rules, there, blocks)
+                account.afford(None, amount, blocks)
+
+    def standings(
+        self, analysts: Sequence[str | None], payer: tuple[str, str], prices: Prices, read: BlocksRead
+    ) -> list[Standing]:
+        """Return what accounts would have spent after these prices, in each block that is read.
+
+        They are those of analysts, None for all together, and of the groups and the study of a payer that
+        have a cap. Of blocks in which all that was ever paid was paid everywhere, the first stands for all.
+        """
+        with self._chain.reading():
+            account, shared, there = self._account, self._account.shared, self._account.blocks
+            zero = account.accountant.zero
+            capped = [name for name in shared.of(*payer) if name in shared.caps]
+            touched = there.touched(*read)
+            numbers = frozenset(there.numbers if touched is None else touched)
+            found = list[Standing]()
+            for amount, blocks in there.parts(prices or {EVERYWHERE: zero}, zero, whole=True):
+                here = [block for block in (there.numbers if blocks is None else blocks) if block in numbers]
+                for name in analysts:
+                    own = account.granted_to(name)
+                    for block, spent in account.spent.each(name, here, zero):
+                        found.append(Standing(name, "", block, spent + amount, *own))
+                for name in capped:
+                    for block, spent in shared.spent.each(name, here, zero):
+                        found.append(Standing(None, name, block, spent + amount, *shared.caps[name]))
+            return found
+
+    def parts(self, prices: Prices) -> list[Amount]:
+        """Return what several prices add up to in blocks, each sum once."""
+        with self._chain.reading():
+            parts = self._account.blocks.parts(prices, self._account.accountant.zero)
+            return [amount for amount, _ in parts]
+
+    def blocks(self) -> tuple[str, ...]:
+        """Return what the blocks are called; none where all units are one."""
+        with self._chain.reading():
+            there = self._account.blocks
+            return tuple(map(there.named, there.numbers)) if there else ()
+
+    def paid_in(self, entry: Entry) -> tuple[int, ...] | None:
+        """Return the present blocks in which an entry for display is paid; None is all."""
+        with self._chain.reading():
+            return self._account.blocks.paid(entry.id, entry.blocks)
+
+    def shared(
+        self, analyst: str | None = None, study: str = "", block: int = REST
+    ) -> list[tuple[str, Amount, float, Amount]]:
+        """Return (account, spent, epsilon, total) of groups and studies with a cap; all of them for None.
+
+        What is spent is that in one block.
+        """
         with self._chain.reading():
             shared, zero = self._account.shared, self._account.accountant.zero
             accounts = sorted(shared.caps) if analyst is None else shared.of(analyst, study)
             return [
-                (account, shared.spent.get(account, zero), *shared.caps[account])
+                (account, shared.spent.of(account, block, zero), *shared.caps[account])
                 for account in accounts
                 if account in shared.caps
             ]

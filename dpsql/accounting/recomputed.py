@@ -18,6 +18,7 @@ from collections.abc import Iterable
 from dataclasses import field
 
 from dpsql.accounting import Accountant, Amount
+from dpsql.accounting.blocks import BlockList, Numbers, written_of
 from dpsql.accounting.chain import Link
 from dpsql.accounting.shared_accounts import SharedAccounts
 from dpsql.accounting.stored_events import read
@@ -36,23 +37,31 @@ class Recomputed:
 
 def recomputed(entries: Iterable[Link], rules: Accountant) -> Recomputed:
     """Read all entries of a ledger, in their order, and compare each price."""
-    result, prices, shared = Recomputed(), dict[int, Amount](), SharedAccounts()
+    result, prices, shared, blocks = Recomputed(), dict[int, Amount](), SharedAccounts(), BlockList()
+    paid_in = dict[int, Numbers | None]()
     before: list[Link] = []
     for link in entries:
         entry = link.content
         match entry["kind"]:
             case "debit":
-                prices[link.id] = rules.read(entry)
+                prices[link.id], paid_in[link.id] = rules.read(entry), entry.get("blocks")
                 result.debits += 1
                 _debit(link, prices[link.id], rules, result)
             case "share" if rules.zero.written().keys() <= entry.keys():
                 result.shares += 1
                 if rules.read(entry) != prices.get(entry["debit"]):
                     result.findings.append((link.id, "a share has not the price of its debit"))
+                if written_of(blocks.paid(entry["debit"], paid_in.get(entry["debit"]))) != entry.get(
+                    "blocks"
+                ):
+                    result.findings.append((link.id, "a share is not paid in the blocks of its debit"))
             case "members":
                 joining = {entry["account"]: frozenset(entry["analysts"])}
-                if shared.paid_before(joining, before, rules)[entry["account"]] != rules.read(entry):
+                owed = shared.paid_before(joining, before, rules, blocks)[entry["account"]]
+                if owed.get("apart") != entry.get("apart") or rules.read(owed) != rules.read(entry):
                     result.findings.append((link.id, "a group does not have what its new members had paid"))
+            case "blocks":
+                blocks.fold(link.id, entry)
         if entry["kind"] in ("debit", "share", "cap", "members"):
             shared.fold(entry, rules)
             before.append(link)

@@ -22,8 +22,10 @@ from dataclasses import field
 from typing import Any
 
 from dpsql.accounting import Accountant, Amount
+from dpsql.accounting.blocks import BlockList, Numbers
 from dpsql.accounting.chain import Link
 from dpsql.accounting.entries import Content, Overdrawn, SharedGrant, now
+from dpsql.accounting.spending import Spending, amount_of
 from dpsql.lazy_dataclass import dataclass
 
 
@@ -40,7 +42,7 @@ class SharedAccounts:
     """Caps, amounts spent and members, folded from entries. An account without a cap only adds up."""
 
     caps: dict[str, tuple[float, Amount]] = field(default_factory=dict)
-    spent: dict[str, Amount] = field(default_factory=dict)
+    spent: Spending[str] = field(default_factory=Spending)
     members: dict[str, frozenset[str]] = field(default_factory=dict)
 
     def clear(self) -> None:
@@ -60,17 +62,26 @@ class SharedAccounts:
             if account not in charged and not payers & self.members.get(account, frozenset())
         ]
 
-    def afford(self, accounts: Iterable[str], price: Amount, rules: Accountant) -> None:
-        """Raise unless the price fits every one of these accounts that has a cap."""
+    def afford(
+        self,
+        accounts: Iterable[str],
+        price: Amount,
+        rules: Accountant,
+        there: BlockList,
+        blocks: Numbers | None,
+    ) -> None:
+        """Raise unless the price fits every one of these accounts that has a cap, in each of the blocks."""
+        numbers = there.numbers if blocks is None else blocks
         for account in accounts:
             if account in self.caps:
                 _, total = self.caps[account]
-                spent = self.spent.get(account, rules.zero)
-                if not (spent + price).within(total):
-                    raise Overdrawn(price, total - spent, total, None, account=account)
+                for block, spent in self.spent.each(account, numbers, rules.zero):
+                    if not (spent + price).within(total):
+                        left, name = total - spent, there.named(block)
+                        raise Overdrawn(price, left, total, None, account=account, block=name)
 
     def fold(self, entry: Content, rules: Accountant) -> None:
-        """Add one entry of any kind."""
+        """Add one entry of any kind but blocks."""
         accounts = entry.get("accounts", ()) if entry["kind"] in ("debit", "share") else ()
         match entry["kind"]:
             case "cap" if entry["epsilon"] is None:
@@ -82,32 +93,33 @@ class SharedAccounts:
                 self.members[account] = self.members.get(account, frozenset()) | {*entry["analysts"]}
                 accounts = (account,)
         for account in accounts:
-            self.spent[account] = self.spent.get(account, rules.zero) + rules.read(entry)
+            self.spent.add(account, rules.read(entry), entry.get("blocks"), rules.zero)
+            for block, values in entry.get("apart", ()):
+                self.spent.add(account, amount_of(values, rules), (block,), rules.zero)
 
-    def rows(self, rules: Accountant) -> list[list[Any]]:
+    def rows(self, rules: Accountant, blocks: bool) -> list[list[Any]]:
         """Return a row for each account: its name, cap (epsilon or None, amount), amount spent, members."""
-        rows = []
-        for account in sorted({*self.caps, *self.spent, *self.members}):
-            epsilon, total = self.caps.get(account, (None, rules.zero))
-            amounts = [
-                [*amount.written().values()] for amount in (total, self.spent.get(account, rules.zero))
-            ]
-            rows.append([account, epsilon, *amounts, sorted(self.members.get(account, ()))])
+        rows, zero = [], rules.zero
+        for account in sorted({*self.caps, *self.spent.accounts(), *self.members}):
+            epsilon, total = self.caps.get(account, (None, zero))
+            amounts = (total, self.spent.everywhere.get(account, zero))
+            written = [[*amount.written().values()] for amount in amounts]
+            apart = self.spent.row(account, zero) if blocks else []
+            rows.append([account, epsilon, *written, sorted(self.members.get(account, ())), *apart])
         return rows
 
     def load(self, rows: Iterable[Sequence[Any]], rules: Accountant) -> None:
-        def amount(values: Sequence[Any]) -> Amount:
-            return rules.read(dict(zip(rules.zero.written(), values, strict=True)))
-
-        for account, epsilon, total, spent, members in rows:
+        for account, epsilon, total, spent, members, *apart in rows:
             if epsilon is not None:
-                self.caps[account] = epsilon, amount(total)
-            self.spent[account] = amount(spent)
+                self.caps[account] = epsilon, amount_of(total, rules)
+            self.spent.everywhere[account] = amount_of(spent, rules)
+            if apart:
+                self.spent.load(account, apart, rules)
             if members:
                 self.members[account] = frozenset(members)
 
     def changes(
-        self, wanted: Sequence[SharedGrant], entries: Iterable[Link], rules: Accountant
+        self, wanted: Sequence[SharedGrant], entries: Iterable[Link], rules: Accountant, blocks: BlockList
     ) -> list[Content]:
         """Return what turns the present caps and members into these; read ``entries`` if somebody joins."""
         changes: list[Content] = []
@@ -116,10 +128,10 @@ class SharedAccounts:
             for grant in wanted
         }
         if any(joining.values()):
-            paid = self.paid_before(joining, entries, rules)
+            paid = self.paid_before(joining, entries, rules, blocks)
             changes += [
                 {"kind": "members", "time": now(), "account": account, "analysts": sorted(names)}
-                | paid[account].written()
+                | paid[account]
                 for account, names in joining.items()
                 if names
             ]
@@ -137,28 +149,34 @@ class SharedAccounts:
         return changes
 
     def paid_before(
-        self, joining: Mapping[str, frozenset[str]], entries: Iterable[Link], rules: Accountant
-    ) -> dict[str, Amount]:
-        """Return, for each account, what its new members have paid of debits that it has not."""
-        debits: dict[int, tuple[Amount, set[str], set[str]]] = {}
+        self,
+        joining: Mapping[str, frozenset[str]],
+        entries: Iterable[Link],
+        rules: Accountant,
+        blocks: BlockList,
+    ) -> dict[str, Content]:
+        """Return, for each account, what its new members have paid of debits that it has not, as written."""
+        debits: dict[int, tuple[Amount, set[str], set[str], Numbers | None]] = {}
         for link in entries:
             entry = link.content
             if entry["kind"] == "debit":
-                debits[link.id] = rules.read(entry), set(), set()
+                paid_in = blocks.paid(link.id, entry.get("blocks"))
+                debits[link.id] = rules.read(entry), set(), set(), paid_in
             if entry["kind"] in ("debit", "share"):
-                _, payers, charged = debits[entry.get("debit", link.id)]
+                _, payers, charged, _ = debits[entry.get("debit", link.id)]
                 charged.update(entry.get("accounts", ()))
                 if entry.get("own", True):
                     payers.add(entry["analyst"])
-        sums = {}
+        sums = Spending[str]()
         for account, names in joining.items():
             before = self.members.get(account, frozenset())
-            sums[account] = sum(
-                (
-                    price
-                    for price, payers, charged in debits.values()
-                    if payers & names and account not in charged and not payers & before
-                ),
-                rules.zero,
-            )
-        return sums
+            for price, payers, charged, paid_in in debits.values():
+                if payers & names and account not in charged and not payers & before:
+                    sums.add(account, price, paid_in, rules.zero)
+        return {account: _written(sums, account, rules) for account in joining}
+
+
+def _written(sums: Spending[str], account: str, rules: Accountant) -> Content:
+    apart, _ = sums.row(account, rules.zero)
+    everywhere: Content = {**sums.everywhere.get(account, rules.zero).written()}
+    return everywhere | ({"apart": apart} if apart else {})

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
+from dpsql.accounting.blocks import Prices, priced
 from dpsql.batch.item import Item
 from dpsql.batch.ledger_entries import loss, lost
 from dpsql.batch.manifest import Manifest
@@ -165,18 +166,17 @@ def _priced(db: Connection, task: Task, query: Query, epsilon: float | None, fin
 
 def _billed(db: Connection, items: Sequence[Item], refused: Sequence[tuple[Task, Error]]) -> Bill:
     session = db._open()
-    nothing = session.accountant.zero
-    billed, so_far, fits = list[Item](), nothing, 0
+    billed, so_far, fits = list[Item](), Prices(), 0
     first: dict[tuple[str, str], str] = {}
     costs = iter(session.bill([item.plan for item in items if item.price.cost and item.paid]))
     for item in items:
-        cost, spent = next(costs) if item.price.cost and item.paid else (0.0, nothing)
+        cost, spent = next(costs) if item.price.cost and item.paid else (0.0, Prices())
         like = first.setdefault(item.measured, item.task.name) if item.paid else item.task.name
-        so_far += spent
+        so_far = priced(*so_far.items(), *spent.items())
         billed.append(replace(item, cost=cost, like="" if like == item.task.name else like))
         if fits == len(billed) - 1 and session.holds(so_far):
             fits += 1
-    alone = session.accountant.epsilon(so_far, session.budget)
+    alone = session.alone(so_far)
     return Bill(tuple(billed), tuple(refused), session.remaining(), session.remaining(so_far), alone, fits)
 
 

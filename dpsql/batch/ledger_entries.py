@@ -62,9 +62,7 @@ def with_paid(db: Connection, manifest: Manifest) -> Manifest:
     ours = [
         line for sql in dict.fromkeys(entry.sql for entry in entries) for line in _of(sql, lines, session)
     ]
-    had = session.remained(
-        *(_sum(db, [line for line in ours if line.kind == kind]) for kind in ("debit", "share"))
-    )
+    had = session.remained(*([line for line in ours if line.kind == kind] for kind in ("debit", "share")))
     return replace(manifest, statements=tuple(entries), had=had, remaining=session.remaining())
 
 

@@ -101,7 +101,7 @@ def left(policy: Policy, ledger: Ledger, name: str) -> list[str]:
     rule, rules = policy.budget, ledger.accountant
     lines = []
     for who, granted in [(None, rule.epsilon), *((rule.name, rule.epsilon) for rule in policy.analysts)]:
-        spent = rules.epsilon(ledger.spent(who), Budget(granted, rule.delta))
+        spent = max(rules.epsilon(each, Budget(granted, rule.delta)) for each in ledger.spent_in_each(who))
         remains = below(max(0.0, granted - spent))
         of = f"ledger    {name}" if who is None else f"          {who}"
         lines.append(printable(f"{of}: {above(spent)} of {granted:g} spent, {remains} remains"))

@@ -65,7 +65,8 @@ def _account(path: Path, analyst: str | None) -> tuple[str, Held]:
     spent = rules.zero
     if ledger is not None:
         with ledger:
-            rules, spent = ledger.accountant, ledger.spent(analyst)
+            rules = ledger.accountant
+            spent = max(ledger.spent_in_each(analyst), key=lambda each: rules.epsilon(each, budget))
     return bound.database, Held(str(path), policy.unit.name, rules, budget, spent, rules.total(budget))
 
 

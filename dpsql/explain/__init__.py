@@ -20,6 +20,7 @@ from dpsql.ir.options import Goal
 from dpsql.ir.plan import BoundSearchPlan, MeasurePlan, Plan
 from dpsql.ir.price import Expected
 from dpsql.mechanisms.found_range import few_units
+from dpsql.plan.blocks import blocks_read
 from dpsql.plan.bound_search import again_above
 from dpsql.plan.clip_search import units_needed as units_of_clip
 from dpsql.policy.catalogue import Known
@@ -43,6 +44,7 @@ def explain(
         "steps": list(plan.steps),
         "within": None if plan.goal is None else _within(plan.goal, plan.steps),
         "accountant": plan.accountant,
+        "pays_in": _pays_in(plan, known),
         "digest": plan.digest,
         "found": [_found(bound, unit) for bound in plan.bounds if bound.found],
         "first": None if plan.first is None else _first(plan.first, unit, sql_of),
@@ -66,6 +68,18 @@ def explain(
     if plan.first is not None:
         _leave_open(facts)
     return Explanation(words(facts, unit), facts)
+
+
+def _pays_in(plan: Plan, known: Known) -> str | None:
+    """Say in which blocks of units a plan and its bound search are paid."""
+    if known.blocks is None or not (plan.events or plan.first):
+        return None
+    read = blocks_read(plan, known.blocks)
+    if plan.first is not None:
+        found = blocks_read(plan.first.plan, known.blocks)
+        if found != read:
+            return f"{known.blocks.told(read)}; what is found first, in {known.blocks.told(found)}"
+    return known.blocks.told(read)
 
 
 def expected(facts: Mapping[str, Any]) -> tuple[Expected, ...]:

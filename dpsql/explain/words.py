@@ -18,6 +18,8 @@ def words(facts: dict[str, Any], unit: str) -> str:
     most = "at most " if facts["steps"] else ""
     line = f"price     {most}epsilon {price:g} under {facts['accountant']}"
     lines = [line if price else "price     nothing"]
+    if facts["pays_in"] is not None:
+        lines.append(f"pays in   {facts['pays_in']}")
     lines += [f"found     {bound['words']}" for bound in facts["found"]]
     if facts["first"] is not None:
         lines += [f"first     {facts['first']['words']}", *(_indented(sql) for sql in facts["first"]["sql"])]

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import field
 from decimal import Decimal
 from fractions import Fraction
@@ -36,6 +36,9 @@ _TruthOf: TypeAlias = Callable[[_Row], Truth]
 
 _TRIED = 150_000
 """Most combinations of places times questions that are tried."""
+
+_TRIED_CONSTANTS = 2_000_000
+"""Most combinations of places times constants that are tried for the values that a condition leaves."""
 
 _PAIRED, _TRIED_OF_TWO = 64, 1_000
 """Where questions are too many together: how many may be compared in pairs, and the limit of one pair."""
@@ -143,13 +146,39 @@ class TruthVectors:
         choices = [self._values[i].places(cuts[i]) for i in used]
         if math.prod(len(places) for places in choices) * len(tests) > most:
             return None
+        return frozenset(tuple(test.true(row) for test in tests) for row in self._combinations(used, choices))
+
+    def values_left(
+        self, condition: Scalar, of: Scalar, constants: Sequence[Constant]
+    ) -> frozenset[int | None] | None:
+        """Return which constants a value may equal where a condition is true; None in it is another, or NULL.
+
+        None where the condition says nothing of the value, or has too many combinations to try.
+        """
+        test = self.is_true(condition)
+        i = self._value(of)
+        if i not in test.values:
+            return None
+        value = self._values[i]
+        numbers = [value.number(constant) for constant in constants]
+        cuts: dict[int, set[Constant]] = {place: set() for place in sorted(test.values)}
+        for place, cut in {*test.cuts, *self._cuts, *((i, constant) for constant in constants)}:
+            if place in cuts:
+                cuts[place].add(cut)
+        choices = [self._values[place].places(cuts[place]) for place in cuts]
+        constants_tried = max(1, sum(map(len, cuts.values())))
+        if math.prod(map(len, choices)) * constants_tried > _TRIED_CONSTANTS:
+            return None
+        at = {value.at[number]: which for which, number in enumerate(numbers)}
+        return frozenset(at.get(row[i]) for row in self._combinations([*cuts], choices) if test.true(row))
+
+    def _combinations(self, used: Sequence[int], choices: Sequence[Sequence[Place]]) -> Iterator[_Row]:
+        """Yield every combination of places, always in the same list."""
         row: list[Place] = [None] * len(self._values)
-        vectors = set()
         for places in itertools.product(*choices):
             for i, place in zip(used, places, strict=True):
                 row[i] = place
-            vectors.add(tuple(test.true(row) for test in tests))
-        return frozenset(vectors)
+            yield row
 
     def overlaps(self, tests: Sequence[Question]) -> list[set[int]]:
         """Return for every question those that can be true with it: all of them where nothing is known."""

@@ -17,7 +17,7 @@ from dpsql.ir.detail import Detail
 from dpsql.ir.event import Event, ThresholdEvent
 from dpsql.ir.measure import Measure, Post
 from dpsql.ir.options import Goal
-from dpsql.ir.relation import StageInput, tables_read
+from dpsql.ir.relation import Relation, StageInput, tables_read
 from dpsql.ir.source import Source
 from dpsql.ir.strategy import Floats, Integers, Strategy
 from dpsql.ir.synthetic import SyntheticRows
@@ -202,11 +202,13 @@ class Joint:
     """Numbers that are sums of cells which are measured together, in their place.
 
     ``rows`` has a row for each number, statistic by statistic of each listed group, and a column for each
-    cell of the strategy.
+    cell of the strategy. ``read`` are the relations of all that is measured together: of a row that is in
+    none of them no number is a sum.
     """
 
     cells: MeasurePlan
     rows: Integers
+    read: tuple[Relation, ...]
 
     @property
     def applied(self) -> Applied:

@@ -129,7 +129,8 @@ def together(asked: Sequence[Asked], facts_of: Callable[[Measure], MeasureFacts]
     best = min(_plans(counted, places, gram_of_all, unit, _digest(asked, parts)), key=error, default=None)
     if best is None:
         return None
-    return [_of_cells(each, best, part, one) for each, part in zip(asked, parts, strict=True)]
+    read = tuple(each.facts.measure.relation for each in asked)
+    return [_of_cells(each, best, part, one, read) for each, part in zip(asked, parts, strict=True)]
 
 
 def _digest(asked: Sequence[Asked], parts: Sequence[Integers]) -> str:
@@ -140,12 +141,14 @@ def _digest(asked: Sequence[Asked], parts: Sequence[Integers]) -> str:
     return told.hexdigest()
 
 
-def _of_cells(asked: Asked, cells: MeasurePlan, rows: Integers, one: Statistic) -> MeasurePlan:
+def _of_cells(
+    asked: Asked, cells: MeasurePlan, rows: Integers, one: Statistic, read: tuple[Relation, ...]
+) -> MeasurePlan:
     facts = asked.facts
     own = MeasurePlan(
         in_steps_of(facts.measure, one), facts.columns, facts.listed(), cells.shape, cells.noise
     )
-    return replace(own, rows=cells.rows, rows_from=cells.rows_from, joint=Joint(cells, rows))
+    return replace(own, rows=cells.rows, rows_from=cells.rows_from, joint=Joint(cells, rows, read))
 
 
 def variance(planned: MeasurePlan) -> float:

@@ -11,6 +11,7 @@ from dataclasses import field
 from dpsql.ir.column import Column, Type
 from dpsql.ir.private_view import PrivateView
 from dpsql.ir.relation import Columns, Link, names_of
+from dpsql.ir.unit_blocks import UnitBlocks
 from dpsql.lazy_dataclass import dataclass
 from dpsql.policy.model import CsvRule
 from dpsql.policy.names import fold
@@ -157,7 +158,7 @@ class Known:
     """All tables and views that exist for analysts, and the policy's settings that binding needs.
 
     ``unit_type`` is the type in which units are read from every table: it holds the values of all. ``units``
-    is the approximate number of units, if the owner declares it.
+    is the approximate number of units, if the owner declares it. ``blocks`` are the blocks of units.
     """
 
     unit: str
@@ -168,6 +169,7 @@ class Known:
     views: tuple[KnownView, ...] = ()
     min_units: int = 1
     units: int | None = None
+    blocks: UnitBlocks | None = None
 
     @property
     def unit_columns(self) -> tuple[str, ...]:

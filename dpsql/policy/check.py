@@ -18,7 +18,9 @@ from dataclasses import replace
 
 from dpsql.ir.column import ANYTHING, Categories, Column, Domain, Fact, Kind, Listed, Type, type_named
 from dpsql.ir.private_view import PrivateView, with_ranges
+from dpsql.ir.unit_blocks import UnitBlocks
 from dpsql.lazy_dataclass import dataclass
+from dpsql.policy.blocks import unit_blocks
 from dpsql.policy.catalogue import Catalogue, FoundColumn, Key, Known, KnownTable, KnownView
 from dpsql.policy.checks import checks_of
 from dpsql.policy.domain import Mismatch, categories_of, interval_of, shown, size_of
@@ -36,6 +38,11 @@ LISTED_KINDS = (Kind.TEXT, Kind.INTEGER, Kind.DATE)
 def declared_keys(policy: Policy, catalogue: Catalogue) -> tuple[Key, ...]:
     """Return the keys that the policy relies on and the database itself does not enforce."""
     return tuple(declared.key for declared in _check(policy, catalogue).keys if not declared.enforced)
+
+
+def declared_blocks(policy: Policy, catalogue: Catalogue) -> UnitBlocks | None:
+    """Return the blocks of units; None if all are one."""
+    return _check(policy, catalogue).blocks
 
 
 def known(policy: Policy, catalogue: Catalogue, sizes: Mapping[str, int], verified: Set[Key]) -> Known:
@@ -58,6 +65,7 @@ def known(policy: Policy, catalogue: Catalogue, sizes: Mapping[str, int], verifi
         views,
         policy.query.min_units,
         policy.unit.about,
+        checked.blocks,
     )
 
 
@@ -142,6 +150,7 @@ class _Checked:
     unit_type: Type
     tables: tuple[KnownTable, ...]
     keys: tuple[Declared, ...]
+    blocks: UnitBlocks | None
 
 
 def _check(policy: Policy, catalogue: Catalogue) -> _Checked:
@@ -159,7 +168,9 @@ def _check(policy: Policy, catalogue: Catalogue) -> _Checked:
     tables = tuple(
         _known_table(policy, document, table, keys, owned.get(name)) for name, table in resolved.items()
     )
-    return _Checked(document, unit_type, tables, keys)
+    own = (table for name, table in zip(resolved, tables, strict=True) if policy.unit.is_own(name))
+    blocks = next((unit_blocks(policy, document, table) for table in own), None)
+    return _Checked(document, unit_type, tables, keys, blocks)
 
 
 def _known_table(

@@ -54,6 +54,7 @@ def _lines(policy: Policy) -> Iterator[str]:
         yield from lines(STUDY, study)
     yield f"\n{_header('unit')}"
     yield from lines(UNIT, policy.unit)
+    yield from line(UNIT["blocks"], policy.unit.blocks)
     for table in policy.tables:
         yield from _table(table, is_unit_table=policy.unit.is_own(table.name))
     for view in policy.views:

@@ -8,7 +8,7 @@
     |-- analysts    AnalystRule...  a cap each
     |-- groups      GroupRule...    what exists for some of them, and a cap for them together
     |-- studies     StudyRule...    a cap each
-    |-- unit        UnitRule        whom the promise protects: one value of ``table.key``
+    |-- unit        UnitRule        whom the promise protects: one value of ``table.key``; BlocksRule
     |-- views       ViewRule...     named queries, in an order in which they may use each other
     `-- tables      TableRule...    public, or owned through a UnitPath; with ColumnRules
 
@@ -30,6 +30,7 @@ from dpsql.lazy_dataclass import dataclass
 from dpsql.policy.names import fold
 from dpsql.policy.toml_keys import (
     ANALYST,
+    BLOCKS,
     BUDGET,
     COLUMN,
     CSV,
@@ -163,6 +164,18 @@ class StudyRule:
 
 
 @dataclass(frozen=True, slots=True)
+class BlocksRule:
+    """Blocks of units by a ``column`` of the unit's own table: a block for each value, and the rest.
+
+    With ``check``, a file beside the ledger knows the block of every unit that was ever seen.
+    """
+
+    column: str
+    values: tuple[Value, ...]
+    check: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class UnitRule:
     """The privacy unit: ``name`` is the word for it; ``table.key`` holds each unit once.
 
@@ -177,6 +190,7 @@ class UnitRule:
     line: int
     about: int | None = None
     column: Columns | None = None
+    blocks: BlocksRule | None = None
 
     def held_in(self, table: str) -> tuple[str, Columns]:
         """Return the columns of the unit in a private table that says none, and which key says so."""
@@ -386,6 +400,7 @@ def _content(policy: Policy, wanted: Wanted) -> dict[str, object]:
         **_by_name(GROUP, {group.name: group for group in groups}, wanted),
         **_by_name(STUDY, {study.name: study for study in studies}, wanted),
         **_keys(UNIT, policy.unit, wanted),
+        **({} if policy.unit.blocks is None else _keys(BLOCKS, policy.unit.blocks, wanted)),
         PATHS: unit_text(policy),
         "tables": {fold(table.name): _table(table, wanted) for table in policy.tables},
         **_by_name(VIEW, {fold(view.name): view for view in policy.views}, wanted),

@@ -23,6 +23,7 @@ from dpsql.errors import DatabaseError, refuse
 from dpsql.ir.relation import Columns, names_of
 from dpsql.ir.source import Span
 from dpsql.policy.analysts import check_members, read_analysts, read_groups, read_studies
+from dpsql.policy.blocks import read_blocks
 from dpsql.policy.checks import read_check
 from dpsql.policy.columns import read_columns
 from dpsql.policy.files import read_csv, read_files
@@ -248,6 +249,7 @@ def _unit(section: Section) -> UnitRule:
         key=optional(section, UNIT["key"], partial(_together, name="key")),
         column=optional(section, UNIT["column"], partial(_together, name="column")),
         line=section.document.line(section.path),
+        blocks=optional(section, UNIT["blocks"], read_blocks),
         **regular_values(section, UNIT),
     )
 

@@ -509,6 +509,37 @@ LEDGER = Keys(
 
 _COLUMNS = Together("a column's name, or a list of them", "toml._together")
 
+BLOCKS = Keys(
+    "blocks = { }",
+    "BlocksRule",
+    (
+        Key(
+            "column",
+            Text(),
+            "The column of the unit's own table that says in which block a unit is, for good.",
+            needed='blocks = { column = "cohort", values = [2023, 2024] }',
+            unrelated=_SPENDING,
+        ),
+        Key(
+            "values",
+            Values("a list of texts, whole numbers, booleans or dates", "blocks._values"),
+            "A block for each value; NULL, other values and units without a row are one more, the rest. "
+            "Values may be appended, and none is removed.",
+            needed='blocks = { column = "cohort", values = [2023, 2024] }',
+            unrelated=_SPENDING,
+        ),
+        Key(
+            "check",
+            Flag(),
+            "Whether a file beside the ledger knows the block of every unit ever seen, as keyed digests: a "
+            "unit that moved shuts the database, and the budget of an appended block is new.",
+            default=False,
+            otherwise="an appended block has spent what the rest has",
+            unrelated=_SPENDING,
+        ),
+    ),
+)
+
 UNIT = Keys(
     "[unit]",
     "UnitRule",
@@ -558,6 +589,13 @@ UNIT = Keys(
             later="about",
             remark="the approximate number of units",
             draft="# about = 30_000    # decide: about how many there are ({unit}), if that may be public",
+        ),
+        Key(
+            "blocks",
+            Below(BLOCKS),
+            "Blocks of units, each with the whole budget: a question pays where its rows can be.",
+            default=None,
+            otherwise="every question pays for all units",
         ),
     ),
 )
@@ -887,5 +925,5 @@ TOP = Keys(
 )
 
 SECTIONS: tuple[Keys, ...] = (TOP, BUDGET, QUERY, LIMITS, LEDGER, ANALYST, GROUP, STUDY)
-SECTIONS += (UNIT, TABLE, UNIT_PATH, COLUMN, CSV, VIEW, PRIVATE)
+SECTIONS += (UNIT, BLOCKS, TABLE, UNIT_PATH, COLUMN, CSV, VIEW, PRIVATE)
 """The sections, in the order of the documentation."""

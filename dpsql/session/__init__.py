@@ -18,6 +18,7 @@ from dpsql.policy.catalogue import Key, Known, KnownView
 from dpsql.policy.check import compare, declared_keys, known, snapshot
 from dpsql.policy.seen import seen_by
 from dpsql.post.sealed import Sealed
+from dpsql.session.blocks import blocks_in, refused_list
 from dpsql.session.budget import AnalystBudget
 from dpsql.session.checks import (
     Verified,
@@ -54,7 +55,9 @@ class Session(AnalystBudget):
             self.strategies = Path(f"{ledger}-strategies")
             places = second_places(self.policy, policy, ledger)
             bound = promise(self.policy, self.engine)
-            self.ledger = Ledger.open(ledger, bound, self.granted, places=places)
+            self.blocks = blocks_in(self.policy, self.engine)
+            with refused_list(self.policy):
+                self.ledger = Ledger.open(ledger, bound, self.granted, places=places)
             try:
                 self.accountant = self.ledger.accountant
                 self.versions = DataVersions(self.engine, self.ledger)

@@ -6,12 +6,23 @@ terms -> quoted or bill (the cost now) -> afford -> pay -> store -> remaining
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from decimal import ROUND_FLOOR, Context, Decimal
 from typing import TYPE_CHECKING
 
 from dpsql.accounting import Accountant, Amount, Budget, budget_of, opened
-from dpsql.accounting.entries import Debit, Granted, Overdrawn, SharedGrant, Stored, TimeCap
+from dpsql.accounting.blocks import EVERYWHERE, BlocksRead, BlocksWanted, Prices, priced
+from dpsql.accounting.entries import (
+    Debit,
+    Entry,
+    Granted,
+    Overdrawn,
+    SharedGrant,
+    Standing,
+    Stored,
+    TimeCap,
+)
 from dpsql.accounting.stored_events import stored
 from dpsql.errors import Error, refuse
 from dpsql.plan.terms import Terms
@@ -23,13 +34,17 @@ if TYPE_CHECKING:
     # what binds, plans and releases loads with the first query
     from dpsql.accounting.ledger import Ledger
     from dpsql.engines import Engine
-    from dpsql.ir.event import Event
     from dpsql.ir.export import ExportPlan
     from dpsql.ir.options import Option
     from dpsql.ir.plan import BoundSearchPlan, Plan
     from dpsql.ir.source import Span
+    from dpsql.ir.unit_blocks import UnitBlocks
     from dpsql.policy.model import AnalystRule, Policy
     from dpsql.session.data_versions import DataVersions
+
+
+PLANS = 1_000
+"""Plans of which the blocks that they read are remembered."""
 
 
 class AnalystBudget:
@@ -46,6 +61,8 @@ class AnalystBudget:
         rule = policy.budget
         self.budget = budget_of(rule)
         self.usual = policy.query.epsilon  # default price of a query
+        self.blocks: UnitBlocks | None = None
+        self._read = dict[str, BlocksRead]()  # blocks of units that plans read, by their digests
         self.accountant = opened(rule.accountant, self.budget)  # until its ledger says more
         if analyst is not None and all(rule.name != analyst for rule in policy.analysts):
             from dpsql.policy.names import perhaps  # only a refusal compares names
@@ -77,7 +94,9 @@ class AnalystBudget:
             (rule.name, rule.epsilon, rules.total(Budget(rule.epsilon, self.budget.delta)))
             for rule in self.policy.analysts
         )
-        return Granted(self.budget.epsilon, rules.total(self.budget), analysts, tuple(self._shared(rules)))
+        shared, blocks = tuple(self._shared(rules)), self.blocks
+        wanted = None if blocks is None else BlocksWanted(blocks.column, blocks.written, blocks.check)
+        return Granted(self.budget.epsilon, rules.total(self.budget), analysts, shared, wanted)
 
     def _shared(self, rules: Accountant) -> Iterator[SharedGrant]:
         """Yield the caps of the policy's groups and studies."""
@@ -147,34 +166,50 @@ class AnalystBudget:
         """Return what the plan's events cost in the accountant's currency."""
         return self.accountant.charge(planned.events)
 
+    def read_by(self, planned: Plan | ExportPlan) -> BlocksRead:
+        """Return the blocks of units that a plan can read, and how many values this policy lists."""
+        blocks = self.blocks
+        if blocks is None:
+            return EVERYWHERE
+        if planned.digest not in self._read:  # it names all relations that are measured
+            from dpsql.plan.blocks import blocks_read
+
+            read = blocks_read(planned, blocks)
+            whole = len(read) == len(blocks.numbers)
+            if len(self._read) > PLANS:
+                self._read.clear()
+            self._read[planned.digest] = None if whole else tuple(sorted(read)), len(blocks.values)
+        return self._read[planned.digest]
+
     def afford(self, planned: Plan) -> None:
         """Raise D501 unless the plan, and its bound search, fit the accounts now."""
-        price, first = self.price(planned), planned.first
+        prices, first = [(self.read_by(planned), self.price(planned))], planned.first
         if first is not None and self.stored(first.plan) is None:
-            price += self.price(first.plan)
+            prices.append((self.read_by(first.plan), self.price(first.plan)))
         try:
-            self.ledger.check(self.payer, price, self._caps(), self.study)
+            self.ledger.check(self.payer, priced(*prices), self._caps(), self.study)
         except Overdrawn as error:
-            raise self._exhausted(planned.price, planned.events, error) from None
+            raise self._exhausted(planned.price, planned, error) from None
 
     def quoted(self, planned: Plan) -> tuple[float, float, bool]:
         """Return what a plan would cost now, what would remain, and whether it was paid for before."""
-        ((cost, price),) = self.bill([planned])
-        return cost, self.remaining(price), cost == 0.0
+        ((cost, prices),) = self.bill([planned])
+        return cost, self.remaining(prices, self.read_by(planned)), cost == 0.0
 
-    def bill(self, plans: Sequence[Plan]) -> list[tuple[float, Amount]]:
+    def bill(self, plans: Sequence[Plan]) -> list[tuple[float, Prices]]:
         """Return what each plan would cost now, in this order; equal plans are paid once."""
         billed, paid = [], set[tuple[str, str]]()
         for planned in plans:
-            cost, price = 0.0, self.accountant.zero
+            cost, prices = 0.0, list[tuple[BlocksRead, Amount]]()
             first, asker = ((), "") if planned.first is None else ((planned.first.plan,), planned.first.asker)
             # with its own bound search, a plan has a smaller share of its price: the asker tells them apart
             for plan in (planned, *first):
                 if (plan.digest, asker) in paid or self.stored(plan) is not None:
                     continue
                 paid.add((plan.digest, asker))
-                cost, price = cost + plan.epsilon, price + self._most(plan)
-            billed.append((cost, price))
+                cost += plan.epsilon
+                prices.append((self.read_by(plan), self._most(plan)))
+            billed.append((cost, priced(*prices)))
         return billed
 
     def stored(self, planned: Plan) -> Stored | None:
@@ -187,10 +222,10 @@ class AnalystBudget:
             return self.accountant.most(planned.epsilon, self.budget)
         return self.price(planned)
 
-    def holds(self, price: Amount) -> bool:
-        """Whether this price fits the database's account and the analyst's now."""
+    def holds(self, prices: Prices) -> bool:
+        """Whether these prices together fit the database's account and the analyst's now."""
         try:
-            self.ledger.check(self.payer, price, self._caps(), self.study)
+            self.ledger.check(self.payer, prices, self._caps(), self.study)
         except Overdrawn:
             return False
         return True
@@ -214,6 +249,7 @@ class AnalystBudget:
         """Debit a plan durably, or return the receipt of an equal plan that was paid before."""
         from dpsql.ir.export import ExportPlan  # loaded by then
 
+        blocks, listed = self.read_by(planned)
         debit = Debit(
             self.payer,
             planned.source.text,
@@ -229,12 +265,14 @@ class AnalystBudget:
             self.keeps_digests,
             self._caps(),
             "" if isinstance(planned, ExportPlan) else self.study,  # an export is the owner's own
+            blocks,
+            listed,
         )
         self.engine.unchanged()
         try:
             return self.ledger.debit_or_join(debit)
         except Overdrawn as error:
-            raise self._exhausted(planned.epsilon, planned.events, error) from None
+            raise self._exhausted(planned.epsilon, planned, error) from None
 
     def _version(self, planned: Plan | ExportPlan) -> str:
         """Return the version of the data that answers a plan: of a private view, that of its purchase."""
@@ -249,23 +287,28 @@ class AnalystBudget:
         """Return how many bytes of the ledger this analyst may fill; None for the owner."""
         return next((round(1e6 * rule.megabytes) for rule in self._rules), None)
 
-    def _exhausted(self, price: float, events: tuple[Event, ...], error: Overdrawn) -> Error:
+    def _exhausted(self, price: float, planned: Plan | ExportPlan, error: Overdrawn) -> Error:
         from dpsql.session.budget_refusal import Means, too_dear
 
-        means = Means(self.accountant, self.budget, self._accounts(), self.holds, self.ceiling)
-        return too_dear(price, events, means, error)
+        read = self.read_by(planned)
+        means = Means(
+            self.accountant,
+            self.budget,
+            self._accounts(read),
+            lambda price: self.holds({read: price}),
+            self.ceiling,
+        )
+        return too_dear(price, planned.events, means, error)
 
-    def _accounts(self) -> list[tuple[Amount, Amount]]:
+    def _accounts(self, read: BlocksRead = EVERYWHERE) -> list[tuple[Amount, Amount]]:
         """Return (spent, granted) of the database's account and of the analyst's, with caps in time."""
-        return [*self._lasting(), *((spent, cap.total) for cap, spent in self._within(self._caps()))]
+        caps = ((spent, cap.total) for cap, spent in self._within(self._caps()))
+        return [*((each.spent, each.total) for each in self._standings({}, read)), *caps]
 
-    def _lasting(self) -> list[tuple[Amount, Amount]]:
-        """Return the same of the accounts that never come back."""
-        granted = self.granted()
-        totals = [(None, granted.total), *((name, total) for name, _, total in granted.analysts)]
-        whole = [(self.ledger.spent(name), total) for name, total in totals if name in (None, self.analyst)]
-        shared = [(spent, total) for _, spent, _, total in self.ledger.shared(self.payer, self.study)]
-        return [*whole, *shared]
+    def _standings(self, after: Prices, read: BlocksRead) -> list[Standing]:
+        """Return the accounts that never come back, in each block that is read, after these prices."""
+        names = [None, *(rule.name for rule in self._rules)]
+        return self.ledger.standings(names, (self.payer, self.study), after, read)
 
     def _caps(self) -> tuple[TimeCap, ...]:
         """Return the caps in time of this analyst."""
@@ -305,39 +348,70 @@ class AnalystBudget:
             return granted, shown
         return round(granted - kept, 9), max(0.0, round(shown - rules.responses(spent), 9))
 
-    def remaining(self, after: Amount | None = None) -> float:
-        """Return what is left after this price, of the database or the analyst, whichever has less."""
-        price = self.accountant.zero if after is None else after
-        left = [self._smaller(lambda spent: spent + price, lambda spent: spent + price)]
+    def remaining(self, after: Prices | None = None, read: BlocksRead = EVERYWHERE) -> float:
+        """Return what is left after these prices, of the database or the analyst, whichever has less.
+
+        It is what is left in the blocks of units that are ``read``, of the one with least.
+        """
+        prices = after or {}
+        left = [self._left(each.analyst, each.shared, each) for each in self._standings(prices, read)]
         for cap, spent in self._within(self._caps()):
-            granted, gone = self._balance(cap.analyst, spent + price, cap.epsilon)
-            left.append(max(0.0, granted - gone))
-        for account, spent, epsilon, _ in self.ledger.shared(self.payer, self.study):
-            granted, gone = self._balance(account, spent + price, epsilon)
-            left.append(max(0.0, granted - gone))
+            gone = sum(prices.values(), spent)
+            granted, shown = self._balance(cap.analyst, gone, cap.epsilon)
+            left.append(max(0.0, granted - shown))
         return min(left)
 
+    def alone(self, prices: Prices) -> float:
+        """Return what prices come to by themselves, as an epsilon: in the block where they are most."""
+        parts = self.ledger.parts(prices)
+        return max((self.accountant.epsilon(part, self.budget) for part in parts), default=0.0)
+
+    def remaining_for(self, planned: Plan | ExportPlan) -> float:
+        """Return what is left in the blocks of units that a plan reads."""
+        return self.remaining(read=self.read_by(planned))
+
+    def _left(self, analyst: str | None, shared: str, standing: Standing) -> float:
+        granted, gone = self._balance(shared or analyst, standing.spent, standing.epsilon)
+        return max(0.0, granted - gone)
+
     def shared_accounts(self) -> list[tuple[str, float, float]]:
-        """Return (account, granted, spent) of groups and studies with a cap: of this analyst, or all."""
-        accounts = self.ledger.shared(self.analyst, self.study)
-        return [(name, *self._balance(name, spent, epsilon)) for name, spent, epsilon, _ in accounts]
+        """Return (account, granted, spent) of groups and studies with a cap: of this analyst, or all.
+
+        What is spent is that in the block of units that has spent most.
+        """
+        found = dict[str, tuple[float, float]]()
+        for block in range(len(self.ledger.blocks()) or 1):
+            for name, spent, epsilon, _ in self.ledger.shared(self.analyst, self.study, block):
+                shown = self._balance(name, spent, epsilon)
+                found[name] = max(found.get(name, shown), shown, key=lambda pair: pair[1])
+        return [(name, *shown) for name, shown in found.items()]
+
+    def in_blocks(self) -> list[tuple[str, float, float]]:
+        """Return (block, granted, spent) of this analyst, or of all together, in each block of units."""
+        named = self.ledger.blocks()
+        rows = (self.ledger.balances([self.analyst], block)[0] for block in range(len(named)))
+        shown = (self._balance(self.analyst, spent, granted) for spent, granted in rows)
+        return [(name, *each) for name, each in zip(named, shown, strict=True)]
 
     def _within(self, caps: Sequence[TimeCap]) -> list[tuple[TimeCap, Amount]]:
         """Return each cap with what was spent in its window."""
         return [*zip(caps, self.ledger.spent_within(caps), strict=True)]
 
-    def remained(self, debits: Amount, shares: Amount) -> float:
+    def remained(self, debits: Sequence[Entry], shares: Sequence[Entry]) -> float:
         """Return what was left before these payments. Shares of others' debits charge the analyst only."""
-        return self._smaller(lambda spent: spent - debits, lambda spent: spent - debits - shares)
-
-    def _smaller(self, change: Callable[[Amount], Amount], change_own: Callable[[Amount], Amount]) -> float:
-        """Return what is left where what was spent is changed: by all together, and by the analyst."""
-        names = [None, *(rule.name for rule in self._rules)]
         left = []
-        for name, (spent, total) in zip(names, self.ledger.balances(names), strict=True):
-            granted, gone = self._balance(name, (change if name is None else change_own)(spent), total)
-            left.append(max(0.0, granted - gone))
+        for each in self.ledger.standings(
+            [None, *(rule.name for rule in self._rules)], ("", ""), {}, EVERYWHERE
+        ):
+            gone = [*debits, *(() if each.analyst is None else shares)]
+            paid = (entry.price for entry in gone if self._is_paid_in(entry, each.block))
+            before = replace(each, spent=each.spent - sum(paid, self.accountant.zero))
+            left.append(self._left(each.analyst, "", before))
         return min(left)
+
+    def _is_paid_in(self, entry: Entry, block: int) -> bool:
+        blocks = self.ledger.paid_in(entry)
+        return blocks is None or block in blocks
 
     def fits(self) -> float:
         """Return the largest price of one query that still fits, in six digits.
@@ -368,8 +442,11 @@ class AnalystBudget:
         The grants are those of the ledger: an older connection may have an older policy.
         """
         names = [None, *(rule.name for rule in self.policy.analysts)]
-        rows = zip(names, self.ledger.balances(names), strict=True)
-        return [(name or "", *self._balance(name, spent, granted)) for name, (spent, granted) in rows]
+        most: dict[str, tuple[float, float]] = {}
+        for each in self.ledger.standings(names, ("", ""), {}, EVERYWHERE):
+            name, shown = each.analyst or "", self._balance(each.analyst, each.spent, each.epsilon)
+            most[name] = max(most.get(name, shown), shown, key=lambda pair: pair[1])
+        return [(name, *shown) for name, shown in most.items()]
 
     def spending(self) -> list[tuple[str, list[tuple[str, float]]]]:
         """Return (account, (time, spent by then) ...) as epsilons: the database's ('') and each analyst's.
@@ -400,7 +477,7 @@ class AnalystBudget:
         """Return (units, epsilon and delta) that the whole budget promises over 1, 2 and 4 units."""
         from dpsql.accounting.group_privacy import STEPS, group_privacy
 
-        thresholds = bool(self.accountant.delta(self.ledger.spent()))
+        thresholds = any(map(self.accountant.delta, self.ledger.spent_in_each()))
         return [(units, group_privacy(self.accountant, self.budget, units, thresholds)) for units in STEPS]
 
     def forecast(self) -> int | None:
@@ -408,17 +485,27 @@ class AnalystBudget:
 
         Caps in time come back, and are no part of it. What only joined a debit cost the database nothing.
         """
-        from dpsql.accounting.forecast import LATEST, more_like
+        from dpsql.accounting.forecast import LATEST, Course, more_like
 
         bought = self.ledger.bought(self.analyst, LATEST)
-        latest = [entry.price for entry in bought if self.analyst is not None or entry.kind == "debit"]
-        return more_like(latest, self._lasting()) if latest else None
+        latest = [entry for entry in bought if self.analyst is not None or entry.kind == "debit"]
+        zero = self.accountant.zero
+        return more_like(
+            [
+                Course(
+                    each.spent,
+                    each.total,
+                    [entry.price if self._is_paid_in(entry, each.block) else zero for entry in latest],
+                )
+                for each in self._standings({}, EVERYWHERE)
+            ]
+        )
 
     def reserve(self) -> tuple[float, float] | None:
         """Return what is kept for responses, and what they have spent of it, as epsilons; None without."""
         if not self.budget.responses:
             return None
-        return self.budget.responses, self.accountant.responses(self.ledger.spent())
+        return self.budget.responses, max(map(self.accountant.responses, self.ledger.spent_in_each()))
 
 
 def _written(value: object) -> str:

@@ -36,6 +36,8 @@ def too_dear(price: float, events: tuple[Event, ...], means: Means, error: Overd
     wait = ""
     if error.account:
         payer = f"the budget of {error.account}"
+    if error.block:
+        payer += f" in {error.block}"
     if error.cap is not None:
         payer = f"{error.analyst}'s {error.cap.name}, {error.cap.epsilon:g},"
         if error.needed.within(error.cap.total):

@@ -138,7 +138,7 @@ def test_planted_errors_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         planted.setattr(
             SharedAccounts,
             "paid_before",
-            lambda self, joining, entries, rules: right(self, joining, [], rules),
+            lambda self, joining, entries, rules, blocks: right(self, joining, [], rules, blocks),
         )
         with pytest.raises(AssertionError):
             test_accounts_are_the_unions_of_what_their_members_paid(tmp_path, 0)

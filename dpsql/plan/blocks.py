@@ -1,0 +1,37 @@
+"""In which blocks of units a plan is paid: those that a private row which it measures can belong to.
+
+    SELECT ward, COUNT(*) FROM patients WHERE cohort = 2025 GROUP BY ward      cohort 2025
+    the same, and a range that is found first                                  all, for the range
+
+Claim   no unit of another block moves any number that the plan measures.
+Proof   All that is measured of private rows is computed from the relations of its measures, which have no
+        row of such a unit (facts/unit_blocks.py). Numbers that are measured together are sums of cells; the
+        rows of a unit that no statement counts are in cells that no number reads, at place -1, which the
+        strategy does not measure: so it is with each unit that is in none of the statements' relations. A
+        clip scales the rows of one unit by what that unit holds.
+Test    tests/privacy/test_unit_blocks.py
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dpsql.facts.unit_blocks import blocks_of
+from dpsql.ir.export import ExportPlan
+from dpsql.ir.plan import MeasurePlan, Plan
+from dpsql.ir.relation import Relation
+from dpsql.ir.unit_blocks import UnitBlocks
+
+
+def blocks_read(plan: Plan | ExportPlan, blocks: UnitBlocks) -> frozenset[int]:
+    """Return the blocks that a plan is paid in: all, where it can read none, since nobody asks for that."""
+    relations = [plan.relation] if isinstance(plan, ExportPlan) else [*_relations(plan.measures)]
+    found = frozenset[int]().union(*(blocks_of(relation, blocks) for relation in relations))
+    return found or frozenset(blocks.numbers)
+
+
+def _relations(measures: tuple[MeasurePlan, ...]) -> Iterator[Relation]:
+    for planned in measures:
+        yield from (planned.measure.relation,) if planned.joint is None else planned.joint.read
+        if planned.again is not None:
+            yield from _relations((planned.again,))
