@@ -84,7 +84,11 @@ class Account:
                 self.filled[origin["analyst"]] += Filled(0, link.size)
             case "blocks":
                 self._append(link)
-            case "verified" | "contents" | "forgotten" | "cap" | "members" | "units":
+            case "units":
+                if self.blocks.fold_units(link.id):
+                    for spending in (self.spent, self.shared.spent):
+                        spending.begin_check(self.accountant.zero)
+            case "verified" | "contents" | "forgotten" | "cap" | "members":
                 pass
             case "moved":
                 self.promise = self.promise | {"database": str(entry["database"])}
@@ -109,16 +113,16 @@ class Account:
     def _add(self, analyst: str | None, priced: Content) -> None:
         price, rules = self.accountant.read(priced), self.accountant
         self.spent.add(analyst, price, priced.get("blocks"), rules.zero)
+        if priced.get("before"):
+            self.spent.add_before(analyst, price, rules.zero)
 
     def _append(self, link: Link) -> None:
         """Add blocks: those that were there keep what they have spent."""
-        old, checked, zero = [*self.blocks.numbers], self.blocks.checked, self.accountant.zero
+        old, zero = [*self.blocks.numbers], self.accountant.zero
         fresh = self.blocks.fold(link.id, link.content)
         new = [*self.blocks.numbers][len(old) :]
         for spending in (self.spent, self.shared.spent):
             spending.append(old, new, fresh, zero)
-            if self.blocks.checked not in (None, checked):
-                spending.begin_check(zero)
 
     def _written_blocks(self) -> Content | None:
         return self.blocks.written() if self.blocks else None

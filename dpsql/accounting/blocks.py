@@ -60,21 +60,22 @@ class BlockList:
     """The blocks of a ledger, folded from entries. Without a column there are none: all units are one.
 
     Of each value, ``appended`` is the entry that added it, and ``inherits`` the entry up to which debits that
-    are paid in the rest are paid in it too. ``checked`` is the entry since which units are checked, if they
-    are.
+    are paid in the rest are paid in it too. With ``check``, units are ``checked`` from the next entry of
+    units on.
     """
 
     column: str = ""
     values: list[str] = field(default_factory=list)
     appended: list[int] = field(default_factory=list)
     inherits: list[int] = field(default_factory=list)
+    check: bool = False
     checked: int | None = None
 
     def __bool__(self) -> bool:
         return bool(self.column)
 
     def clear(self) -> None:
-        self.column, self.checked = "", None
+        self.column, self.check, self.checked = "", False, None
         for numbers in (self.values, self.appended, self.inherits):
             numbers.clear()
 
@@ -96,9 +97,15 @@ class BlockList:
             self.values.append(value)
             self.appended.append(id)
             self.inherits.append(id if lasting is None else lasting)
-        self.column = str(entry["column"])
-        self.checked = (id if lasting is None else lasting) if entry["check"] else None
+        self.column, self.check, self.checked = str(entry["column"]), bool(entry["check"]), lasting
         return lasting is not None
+
+    def fold_units(self, id: int) -> bool:
+        """Add an entry of kind units; return whether the check begins with it."""
+        if not self.check or self.checked is not None:
+            return False
+        self.checked = id
+        return True
 
     def paid(self, id: int, blocks: Collection[int] | None) -> Numbers | None:
         """Return the present blocks in which a debit is paid, by its entry; None for all."""
@@ -110,6 +117,10 @@ class BlockList:
             if (blocks is None or block in blocks) if id > since else (rest and id < inherits):
                 found.append(block)
         return None if len(found) == len(self.values) + 1 else tuple(found)
+
+    def is_before(self, id: int, blocks: Collection[int] | None) -> bool:
+        """Whether a debit, by its entry, was paid in the rest before the check of units began."""
+        return self.checked is not None and id < self.checked and (blocks is None or REST in blocks)
 
     def touched(self, blocks: Collection[int] | None, listed: int) -> Numbers | None:
         """Return the present blocks of a debit of somebody who knows ``listed`` values; None for all."""
@@ -150,7 +161,7 @@ class BlockList:
                 (at for at, (a, b) in enumerate(zip(kept, self.values, strict=False)) if a != b), len(kept)
             )
             raise ChangedList(at, self.values[at])
-        if self and len(wanted.values) == len(self.values) and wanted.check == (self.checked is not None):
+        if self and len(wanted.values) == len(self.values) and wanted.check == self.check:
             return []
         return [
             {"kind": "blocks", "column": wanted.column, "values": [*wanted.values], "check": wanted.check}
@@ -163,11 +174,12 @@ class BlockList:
             "values": [*self.values],
             "appended": [*self.appended],
             "inherits": [*self.inherits],
+            "check": self.check,
             "checked": self.checked,
         }
 
     def load(self, written: dict[str, Any]) -> None:
-        self.column, self.checked = written["column"], written["checked"]
+        self.column, self.check, self.checked = written["column"], written["check"], written["checked"]
         self.values, self.appended = [*written["values"]], [*written["appended"]]
         self.inherits = [*written["inherits"]]
 

@@ -287,7 +287,8 @@ class Ledger:
                 return Stored(pen.append(content | debit.price.written()), None, debit.price)
             own, lacking = debit.analyst not in paid.payers, self._lacking(paid, debit.analyst, debit.study)
             if own or lacking:
-                blocks = account.blocks.paid(paid.id, paid.link.content.get("blocks"))
+                its = paid.link.content.get("blocks")
+                blocks, before = account.blocks.paid(paid.id, its), account.blocks.is_before(paid.id, its)
                 if own and analyst is not None:
                     account.afford(analyst, paid.price, blocks)
                     self._afford_now(debit.caps, paid.price)
@@ -297,6 +298,7 @@ class Ledger:
                 share |= {"accounts": lacking} if lacking else {}
                 share |= {} if own else {"own": False}
                 share |= {} if blocks is None else {"blocks": written_of(blocks)}
+                share |= {"before": True} if before else {}
                 pen.append(share | self._texts(debit) | paid.price.written())
                 return replace(self._stored(paid), joined=bool(lacking) or analyst is not None)
             return self._stored(paid)
@@ -537,6 +539,11 @@ class Ledger:
             )
             for link in links
         )
+
+    def replay(self, look: Callable[[Content, Account], None]) -> None:
+        """Read all entries, checked, and show each with the account after it."""
+        account = Account()
+        self._chain.verify(account, lambda link: look(link.content, account))
 
     def verify(self) -> None:
         """Read all entries; D506 unless each follows from the one before it, and the sums from all."""

@@ -51,17 +51,20 @@ def recomputed(entries: Iterable[Link], rules: Accountant) -> Recomputed:
                 result.shares += 1
                 if rules.read(entry) != prices.get(entry["debit"]):
                     result.findings.append((link.id, "a share has not the price of its debit"))
-                if written_of(blocks.paid(entry["debit"], paid_in.get(entry["debit"]))) != entry.get(
-                    "blocks"
-                ):
+                of, its = entry["debit"], paid_in.get(entry["debit"])
+                there = written_of(blocks.paid(of, its)), blocks.is_before(of, its)
+                if there != (entry.get("blocks"), entry.get("before", False)):
                     result.findings.append((link.id, "a share is not paid in the blocks of its debit"))
             case "members":
                 joining = {entry["account"]: frozenset(entry["analysts"])}
                 owed = shared.paid_before(joining, before, rules, blocks)[entry["account"]]
-                if owed.get("apart") != entry.get("apart") or rules.read(owed) != rules.read(entry):
+                names = ("apart", "before", *rules.zero.written())
+                if any(owed.get(name) != entry.get(name) for name in names):
                     result.findings.append((link.id, "a group does not have what its new members had paid"))
             case "blocks":
                 blocks.fold(link.id, entry)
+            case "units":
+                blocks.fold_units(link.id)
         if entry["kind"] in ("debit", "share", "cap", "members"):
             shared.fold(entry, rules)
             before.append(link)

@@ -92,8 +92,12 @@ class SharedAccounts:
                 account = entry["account"]
                 self.members[account] = self.members.get(account, frozenset()) | {*entry["analysts"]}
                 accounts = (account,)
+        before = entry.get("before")  # of a share all of its price
         for account in accounts:
             self.spent.add(account, rules.read(entry), entry.get("blocks"), rules.zero)
+            if before:
+                amount = rules.read(entry) if before is True else amount_of(before, rules)
+                self.spent.add_before(account, amount, rules.zero)
             for block, values in entry.get("apart", ()):
                 self.spent.add(account, amount_of(values, rules), (block,), rules.zero)
 
@@ -157,11 +161,13 @@ class SharedAccounts:
     ) -> dict[str, Content]:
         """Return, for each account, what its new members have paid of debits that it has not, as written."""
         debits: dict[int, tuple[Amount, set[str], set[str], Numbers | None]] = {}
+        before_check = set[int]()
         for link in entries:
             entry = link.content
             if entry["kind"] == "debit":
                 paid_in = blocks.paid(link.id, entry.get("blocks"))
                 debits[link.id] = rules.read(entry), set(), set(), paid_in
+                before_check |= {link.id} if blocks.is_before(link.id, entry.get("blocks")) else set()
             if entry["kind"] in ("debit", "share"):
                 _, payers, charged, _ = debits[entry.get("debit", link.id)]
                 charged.update(entry.get("accounts", ()))
@@ -170,13 +176,16 @@ class SharedAccounts:
         sums = Spending[str]()
         for account, names in joining.items():
             before = self.members.get(account, frozenset())
-            for price, payers, charged, paid_in in debits.values():
+            for debit, (price, payers, charged, paid_in) in debits.items():
                 if payers & names and account not in charged and not payers & before:
                     sums.add(account, price, paid_in, rules.zero)
+                    if debit in before_check:
+                        sums.add_before(account, price, rules.zero)
         return {account: _written(sums, account, rules) for account in joining}
 
 
 def _written(sums: Spending[str], account: str, rules: Accountant) -> Content:
-    apart, _ = sums.row(account, rules.zero)
-    everywhere: Content = {**sums.everywhere.get(account, rules.zero).written()}
-    return everywhere | ({"apart": apart} if apart else {})
+    apart, before = sums.row(account, rules.zero)
+    written: Content = {**sums.everywhere.get(account, rules.zero).written()}
+    written |= {"apart": apart} if apart else {}
+    return written | ({"before": before} if account in sums.before else {})

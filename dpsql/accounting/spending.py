@@ -42,6 +42,10 @@ class Spending(Generic[K]):
         for block in blocks:
             apart[block] = apart.get(block, zero) + price
 
+    def add_before(self, account: K, price: Amount, zero: Amount) -> None:
+        """Add what was spent in the rest before the check, and is paid by this account now."""
+        self.before[account] = self.before.get(account, zero) + price
+
     def of(self, account: K, block: int, zero: Amount) -> Amount:
         spent, apart = self.everywhere.get(account, zero), self.apart.get(account)
         return spent + apart[block] if apart and block in apart else spent

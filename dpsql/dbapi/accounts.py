@@ -40,6 +40,8 @@ class Balance:
     ``fits`` is the largest price of one query that both the database's and the analyst's account can pay.
     What is kept for randomized responses is not among what is granted: see ``responses``, None if nothing is.
     ``shared`` are the accounts of groups and studies, named in ``analyst``: "group students", "study flu".
+    ``blocks`` are what this account, the database's or the analyst's, has in each block of units, named there
+    too. What is spent in all other accounts is that in the block with most.
     """
 
     granted: float
@@ -52,6 +54,7 @@ class Balance:
     responses: Account | None = None
     time_caps: tuple[TimeCap, ...] = ()
     shared: tuple[Account, ...] = ()
+    blocks: tuple[Account, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -225,9 +225,10 @@ class Connection(Exceptions):
             rule, fits, reserve = session.policy.budget, session.fits(), session.reserve()
             shared = tuple(Account(*account) for account in session.shared_accounts())
             caps = tuple(TimeCap(*cap) for cap in session.time_caps())
+            blocks = tuple(Account(*account) for account in session.in_blocks())
         fields = total.granted, total.spent, total.remaining, rule.accountant, rule.delta
         responses = None if reserve is None else Account("responses", *reserve)
-        return Balance(*fields, tuple(accounts), fits, responses, caps, shared)
+        return Balance(*fields, tuple(accounts), fits, responses, caps, shared, blocks)
 
     @property
     def outlook(self) -> Outlook:

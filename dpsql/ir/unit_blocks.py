@@ -23,7 +23,6 @@ class UnitBlocks:
     table: str
     column: str
     values: tuple[Value, ...]
-    check: bool = False
 
     @property
     def numbers(self) -> range:
@@ -47,8 +46,6 @@ class UnitBlocks:
         values = [
             self.written[block - 1] if block else "the rest" for block in sorted(blocks, key=_rest_last)
         ]
-        if not values:
-            return f"no block of {self.column}"
         listed = values[0] if len(values) == 1 else f"{', '.join(values[:-1])} and {values[-1]}"
         return f"{self.column} {listed} ({len(blocks)} of {whole} blocks)"
 

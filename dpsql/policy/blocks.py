@@ -1,4 +1,4 @@
-"""The policy's blocks: [unit] blocks = { column = "cohort", values = [2023, 2024], check = true }
+"""The policy's blocks: [unit] blocks = { column = "cohort", values = [2023, 2024] }
 
 A list of values that no unit is in, and that can only grow. The column is one of the unit's own table, of a
 kind whose values are compared exactly.
@@ -114,4 +114,4 @@ def unit_blocks(policy: Policy, document: Document, table: KnownTable) -> UnitBl
             notes=(f"it is of type {shown(its)}",),
             help=odd.help,
         ) from None
-    return UnitBlocks(table.name, column.name, values, rule.check)
+    return UnitBlocks(table.name, column.name, values)

@@ -165,14 +165,10 @@ class StudyRule:
 
 @dataclass(frozen=True, slots=True)
 class BlocksRule:
-    """Blocks of units by a ``column`` of the unit's own table: a block for each value, and the rest.
-
-    With ``check``, a file beside the ledger knows the block of every unit that was ever seen.
-    """
+    """Blocks of units by a ``column`` of the unit's own table: a block for each value, and the rest."""
 
     column: str
     values: tuple[Value, ...]
-    check: bool = False
 
 
 @dataclass(frozen=True, slots=True)

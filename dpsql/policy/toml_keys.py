@@ -528,15 +528,6 @@ BLOCKS = Keys(
             needed='blocks = { column = "cohort", values = [2023, 2024] }',
             unrelated=_SPENDING,
         ),
-        Key(
-            "check",
-            Flag(),
-            "Whether a file beside the ledger knows the block of every unit ever seen, as keyed digests: a "
-            "unit that moved shuts the database, and the budget of an appended block is new.",
-            default=False,
-            otherwise="an appended block has spent what the rest has",
-            unrelated=_SPENDING,
-        ),
     ),
 )
 

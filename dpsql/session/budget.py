@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from dpsql.accounting import Accountant, Amount, Budget, budget_of, opened
 from dpsql.accounting.blocks import EVERYWHERE, BlocksRead, BlocksWanted, Prices, priced
 from dpsql.accounting.entries import (
+    Content,
     Debit,
     Entry,
     Granted,
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     # what binds, plans and releases loads with the first query
+    from dpsql.accounting.account import Account
     from dpsql.accounting.ledger import Ledger
     from dpsql.engines import Engine
     from dpsql.ir.export import ExportPlan
@@ -95,7 +97,7 @@ class AnalystBudget:
             for rule in self.policy.analysts
         )
         shared, blocks = tuple(self._shared(rules)), self.blocks
-        wanted = None if blocks is None else BlocksWanted(blocks.column, blocks.written, blocks.check)
+        wanted = None if blocks is None else BlocksWanted(blocks.column, blocks.written)
         return Granted(self.budget.epsilon, rules.total(self.budget), analysts, shared, wanted)
 
     def _shared(self, rules: Accountant) -> Iterator[SharedGrant]:
@@ -449,21 +451,40 @@ class AnalystBudget:
         return [(name, *shown) for name, shown in most.items()]
 
     def spending(self) -> list[tuple[str, list[tuple[str, float]]]]:
-        """Return (account, (time, spent by then) ...) as epsilons: the database's ('') and each analyst's.
+        """Return (account, (time, spent by then) ...) as epsilons: the database's ('') and others.
 
-        An analyst's session has that analyst's alone. The whole ledger is read, and checked.
+        With blocks of units an account is what its block with most has spent, and each block is one more
+        account. An analyst's session has that analyst's alone. The whole ledger is read, and checked.
         """
-        every = [None, *(rule.name for rule in self.policy.analysts)]
-        names = every if self.analyst is None else [self.analyst]
-        gone = {name: (self.ledger.granted(name), self.accountant.zero) for name in names}
-        steps: dict[str | None, list[tuple[str, float]]] = {name: [] for name in names}
-        for entry in self.ledger.entries():
-            payers = {"debit": (None, entry.analyst), "share": (entry.analyst,)}.get(entry.kind, ())
-            for name in (payer for payer in payers if payer in gone):
-                granted, spent = gone[name]
-                gone[name] = granted, spent + entry.price
-                steps[name].append((entry.time, self._balance(name, gone[name][1], granted)[1]))
-        return [(name or "", own) for name, own in steps.items()]
+        granted = {
+            name: self.ledger.granted(name) for name in (None, *(r.name for r in self.policy.analysts))
+        }
+        caps = {name: epsilon for name, _, epsilon, _ in self.ledger.shared()}
+        own, steps = self.analyst, dict[str, list[tuple[str, float]]]()
+
+        def note(name: str, time: str, shown: float) -> None:
+            if steps.setdefault(name, [])[-1:] != [(time, shown)]:
+                steps[name].append((time, shown))
+
+        def look(entry: Content, account: Account) -> None:
+            if entry["kind"] not in ("debit", "share", "members"):
+                return
+            zero, blocks = self.accountant.zero, [*account.blocks.numbers]
+            payer = entry.get("analyst", "") if entry.get("own", True) else ""
+            for name in {own} if own is not None else {None, *([payer] if payer in granted else [])}:
+                each = account.spent.each(name, blocks, zero)
+                shown = {block: self._balance(name, spent, granted[name])[1] for block, spent in each}
+                note(name or "", entry["time"], max(shown.values()))
+                for block in account.spent.apart.get(name, ()) if name == own else ():
+                    note(account.blocks.named(block), entry["time"], shown[block])
+            for name in (*entry.get("accounts", ()), entry.get("account", "")) if own is None else ():
+                if name in caps:
+                    each = account.shared.spent.each(name, blocks, zero)
+                    note(name, entry["time"], max(self._balance(name, s, caps[name])[1] for _, s in each))
+
+        self.ledger.replay(look)
+        first = [own] if own is not None else ["", *(rule.name for rule in self.policy.analysts)]
+        return [(name or "", steps.pop(name or "", [])) for name in first] + sorted(steps.items())
 
     def time_caps(self) -> list[tuple[str, str, str, float, float]]:
         """Return (analyst, name, until, granted, spent) of each cap in time, of this analyst or of all."""

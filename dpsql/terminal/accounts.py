@@ -18,6 +18,9 @@ from dpsql.render.formats import csv_text
 LATEST = 20
 """The number of purchases shown by default."""
 
+MOST_BLOCKS = 60
+"""The number of blocks of units shown."""
+
 _NARROW = 60
 """In a narrower terminal, each row is shown with one column per line."""
 
@@ -32,6 +35,7 @@ def budget_text(db: Connection, columns: int, most: int | None = None) -> str:
         if _visible(db, account.analyst)
     ]
     rows += [(account.analyst, account.granted, account.spent) for account in balance.shared]
+    rows += [(account.analyst, account.granted, account.spent) for account in balance.blocks[:MOST_BLOCKS]]
     rows += [(f"{cap.analyst}, {cap.name}", cap.granted, cap.spent) for cap in balance.time_caps]
     if balance.responses is not None:
         rows.append(("(responses)", balance.responses.granted, balance.responses.spent))
@@ -53,6 +57,8 @@ def budget_text(db: Connection, columns: int, most: int | None = None) -> str:
         f"epsilon, under {balance.accountant} at delta {balance.delta:g}{largest_query}",
         _box(("account", "granted", "spent", "remaining"), cells, (False, True, True, True), columns),
     ]
+    if balance.blocks:
+        lines.append(fill(_of_blocks(len(balance.blocks)), columns))
     more, several = db.outlook.more, db.outlook.group_privacy
     if more is not None:
         queries = "query" if more == 1 else "queries"
@@ -78,6 +84,14 @@ def budget_text(db: Connection, columns: int, most: int | None = None) -> str:
     if count > len(purchases):
         lines.append(f"({count} purchases, the last {len(purchases)} shown; dpsql budget --all shows all)")
     return "\n".join(lines)
+
+
+def _of_blocks(many: int) -> str:
+    """Say what the rows of blocks are."""
+    said = (
+        f"each of {many} blocks has the whole budget; in other rows, what is spent is that in one block, the "
+    )
+    return said + "most" + (f"; {many - MOST_BLOCKS} blocks are not shown" if many > MOST_BLOCKS else "")
 
 
 def _of_several(promised: Sequence[tuple[int, tuple[float, float] | None]]) -> str:
@@ -139,6 +153,7 @@ def budget_json(db: Connection, most: int | None = None) -> str:
         ],
         "analysts": accounts,
         **({"shared": [asdict(account) for account in balance.shared]} if balance.shared else {}),
+        **({"blocks": [asdict(account) for account in balance.blocks]} if balance.blocks else {}),
         **({"time_caps": [asdict(cap) for cap in balance.time_caps]} if balance.time_caps else {}),
         "purchase_count": db.purchase_count,
         "purchases": [asdict(purchase) for purchase in _purchases(db, most)],

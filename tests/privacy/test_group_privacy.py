@@ -13,7 +13,7 @@ import pytest
 import dpsql
 from dpsql.accounting import Budget, names, opened
 from dpsql.accounting.conversions import gaussian_delta
-from dpsql.accounting.forecast import more_like
+from dpsql.accounting.forecast import Course, more_like
 from dpsql.accounting.group_privacy import group_privacy
 from dpsql.accounting.units import Units
 from dpsql.cli import main
@@ -80,17 +80,23 @@ def test_a_forecast_is_what_fits_one_after_the_other() -> None:
     rng = random.Random(2)
     for _ in range(200):
         latest = [Units(rng.randrange(1, 50), rng.randrange(3)) for _ in range(rng.randrange(1, 11))]
-        accounts = [
-            (
-                Units(rng.randrange(100), rng.randrange(4)),
-                Units(rng.randrange(100, 9000), rng.randrange(4, 400)),
-            )
-            for _ in range(rng.randrange(1, 4))
-        ]
-        spent, count = Units(), 0
-        while all((gone + spent + latest[count % len(latest)]).within(total) for gone, total in accounts):
-            spent, count = spent + latest[count % len(latest)], count + 1
-        assert more_like(latest, accounts) == count
+        accounts = []
+        for number in range(rng.randrange(1, 4)):
+            spent = Units(rng.randrange(100), rng.randrange(4))
+            total = Units(rng.randrange(100, 9000), rng.randrange(4, 400))
+            own = [price if number == 0 or rng.random() < 0.5 else Units() for price in latest]
+            accounts.append(Course(spent, total, own))
+        paid, count = [each.spent for each in accounts], 0
+        while True:
+            prices = [each.latest[count % len(latest)] for each in accounts]
+            after = [gone + price for gone, price in zip(paid, prices, strict=True)]
+            if not all(
+                not price or gone.within(each.total)
+                for price, gone, each in zip(prices, after, accounts, strict=True)
+            ):
+                break
+            paid, count = after, count + 1
+        assert more_like(accounts) == count
 
 
 @pytest.mark.parametrize("name", names())

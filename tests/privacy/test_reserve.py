@@ -308,7 +308,7 @@ def test_a_planted_error_of_the_reserve_is_found(people: Path, monkeypatch: pyte
     account, total = Account(), rules.total(Budget(5.0, 1e-6, 1.2))
     account.promise = {"accountant": "rdp", "order": 7.56103, "responses": 1.2}
     account.grants[None] = 5.0, total
-    account.spent[None] = rules.charge((ResponseEvent(1.0),))
+    account.spent.everywhere[None] = rules.charge((ResponseEvent(1.0),))
     with pytest.raises(Overdrawn):
         account.afford(None, rules.charge((ResponseEvent(0.3),)))
     account.afford(None, rules.charge((ResponseEvent(0.19),)))

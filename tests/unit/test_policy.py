@@ -309,6 +309,29 @@ def test_errors_point_at_their_cause(more: str, code: str, line: int, column: in
 
 OTHERS = [
     # one line of BASE replaced
+    ('key = "id"\n', 'key = "id"\nblocks = 3\n', "D803", 7, 10, "blocks must be a table"),
+    ('table = "people"\nkey = "id"\n', 'column = "id"\nblocks = {}\n', "D803", 6, 1, "the unit's own table"),
+    ('key = "id"\n', 'key = "id"\nblocks = { values = [1] }\n', "D803", 7, 1, "needs column"),
+    ('key = "id"\n', 'key = "id"\nblocks = { column = "c" }\n', "D803", 7, 1, "needs values"),
+    ('key = "id"\n', 'key = "id"\nblocks.column = "c"\nblocks.values = []\n', "D803", 8, 17, "not empty"),
+    ('key = "id"\n', 'key = "id"\nblocks.column = "c"\nblocks.values = [1, 1]\n', "D803", 8, 21, "twice"),
+    ('key = "id"\n', 'key = "id"\nblocks.column = "c"\nblocks.values = [1.5]\n', "D803", 8, 18, "a float"),
+    (
+        'key = "id"\n',
+        'key = "id"\nblocks.column = "c"\nblocks.values = [1, "a"]\n',
+        "D803",
+        8,
+        21,
+        "one kind",
+    ),
+    (
+        'key = "id"\n',
+        f'key = "id"\nblocks.column = "c"\nblocks.values = {[*range(1001)]}\n',
+        "D803",
+        8,
+        17,
+        "at most 1,000 blocks",
+    ),
     ("epsilon = 1\n", "", "D803", 1, 2, "[budget] needs epsilon"),
     ("epsilon = 1\n", "epsilon = 1\nperiod = 'month'\n", "D803", 3, 1, "for the life of the database"),
     ("epsilon = 1\n", "epsilom = 1\n", "D802", 2, 1, "did you mean epsilon?"),

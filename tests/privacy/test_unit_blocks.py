@@ -1,0 +1,430 @@
+"""No unit of a block that a query is said not to read moves any exact number of it."""
+
+from __future__ import annotations
+
+import dataclasses
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+import duckdb
+import pytest
+
+import dpsql
+from dpsql.audit import oracles, plan_of
+from dpsql.facts import unit_blocks
+from dpsql.facts.unit_blocks import blocks_of
+from dpsql.ir.plan import MeasurePlan, Plan
+from dpsql.ir.relation import Scan
+from dpsql.ir.table import ExactTable
+from dpsql.ir.unit_blocks import REST, UnitBlocks
+from dpsql.plan.blocks import blocks_read
+from dpsql.release.matrices import measured
+from dpsql.session import Session
+
+YEARS = (2023, 2024, 2025)
+
+POLICY = """
+[budget]
+epsilon = 2.0
+delta = 1e-6
+[query]
+epsilon = 0.5
+[unit]
+name = "patient"
+table = "patients"
+key = "id"
+blocks = { column = "cohort", values = [2023, 2024, 2025] }
+[tables.patients.columns]
+id = {}
+cohort = {}
+sex = { values = ["F", "M"] }
+age = { range = [0, 120] }
+[tables.visits]
+unit = { column = "patient" }
+rows_per_unit = 4
+[tables.visits.columns]
+visit = {}
+patient = {}
+ward = { values = ["A", "B"] }
+cohort = {}
+cost = { range = [0, 100] }
+[tables.wards]
+public = true
+key = "ward"
+"""
+"""A visit's cohort is a decoy: it says nothing of whose visit it is."""
+
+
+def fill(connection: duckdb.DuckDBPyConnection, chance: random.Random) -> None:
+    connection.execute(
+        "CREATE TABLE patients (id INTEGER PRIMARY KEY, cohort INTEGER, sex TEXT, age INTEGER)"
+    )
+    connection.execute(
+        "CREATE TABLE visits (visit INTEGER, patient INTEGER, ward TEXT, cohort INTEGER, cost DOUBLE)"
+    )
+    connection.execute("CREATE TABLE wards (ward TEXT, floor INTEGER)")
+    connection.execute("INSERT INTO wards VALUES ('A', 1), ('B', 2)")
+    cohorts = (None, 2020, 2022, *YEARS, *YEARS, 2026)
+    for unit in range(80):
+        row = [
+            unit,
+            chance.choice(cohorts),
+            chance.choice(["F", "M", None]),
+            chance.choice([None, 20, 50, 80]),
+        ]
+        if unit % 8:  # of the others, no row of their own: they are in the rest
+            connection.execute("INSERT INTO patients VALUES (?, ?, ?, ?)", row)
+        for visit in range(chance.randrange(4)):
+            ward, cohort = chance.choice(["A", "B", None]), chance.choice(cohorts)
+            row = [10 * unit + visit, unit, ward, cohort, chance.choice([5.0, 50.0, None])]
+            connection.execute("INSERT INTO visits VALUES (?, ?, ?, ?, ?)", row)
+
+
+class World:
+    """A database, and copies of it: without all units of a block, and without one of them."""
+
+    def __init__(self, folder: Path, seed: int) -> None:
+        self.connections = []
+        whole = folder / "whole"
+        self.session = self._session(whole, random.Random(seed), "")
+        listed = ", ".join(map(str, YEARS))
+        self.without: dict[int, list[Session]] = {}
+        for block in range(len(YEARS) + 1):
+            here = f"cohort = {YEARS[block - 1]}" if block else f"cohort IS NULL OR cohort NOT IN ({listed})"
+            units = f"SELECT id FROM patients WHERE {here}"
+            if not block:
+                units += " UNION SELECT patient FROM visits WHERE patient NOT IN (SELECT id FROM patients)"
+            some = f"SELECT id FROM ({units} ORDER BY md5(id::VARCHAR)) LIMIT 3"
+            self.without[block] = [
+                self._session(folder / f"without-{block}-{at}", random.Random(seed), gone)
+                for at, gone in enumerate((units, some))
+            ]
+
+    def _session(self, folder: Path, chance: random.Random, gone: str) -> Session:
+        folder.mkdir()
+        (folder / "c.toml").write_text(POLICY)
+        with duckdb.connect(str(folder / "c.duckdb")) as connection:
+            fill(connection, chance)
+            if gone:
+                connection.execute(f"CREATE TEMP TABLE gone AS {gone}")
+                assert connection.execute("SELECT count(*) FROM gone").fetchall() > [(0,)]
+                connection.execute("DELETE FROM visits WHERE patient IN (FROM gone)")
+                connection.execute("DELETE FROM patients WHERE id IN (FROM gone)")
+        self.connections.append(dpsql.connect(folder / "c.duckdb"))
+        return self.connections[-1]._open()
+
+    def close(self) -> None:
+        for connection in self.connections:
+            connection.close()
+
+    def moved(self, plan: Plan) -> list[str]:
+        """Return which blocks that a plan is said not to read move a number that it measures."""
+        session, problems = self.session, list[str]()
+        assert session.blocks is not None
+        read = blocks_read(plan, session.blocks)
+        for planned in plan.measures:
+            measure = planned.measured
+            exact = session.engine.measure(measure)
+            problems += [
+                f"block {block}"
+                for block in set(session.blocks.numbers) - read
+                for other in self.without[block]
+                if _differ(measure, exact, other.engine.measure(measure))
+            ]
+        return problems
+
+
+def _differ(planned: MeasurePlan, ours: ExactTable, theirs: ExactTable) -> bool:
+    if planned.applied is not None:  # what no number reads is measured by nobody
+        return measured(ours, planned) != measured(theirs, planned)
+    return any(oracles.shares(planned, ours, theirs))
+
+
+@pytest.fixture(scope="module", params=[3])
+def world(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    made = World(tmp_path_factory.mktemp("blocks"), request.param)
+    yield made
+    made.close()
+
+
+# ---- drawn queries -----------------------------------------------------------------------------------
+
+
+def condition(chance: random.Random, own: str, others: list[str], depth: int = 2) -> str:
+    """Draw a condition on the column ``own`` of the unit's row, and on others."""
+    if depth and chance.random() < 0.5:
+        parts = [condition(chance, own, others, depth - 1) for _ in range(2)]
+        return f"({parts[0]} {chance.choice(['AND', 'OR'])} {parts[1]})"
+    if chance.random() < 0.15:
+        return f"NOT ({condition(chance, own, others, 0)})"
+    year, other = chance.choice([2021, 2022, *YEARS, 2026]), chance.choice([*YEARS, 2027])
+    plain = [
+        f"{own} = {year}",
+        f"{own} <> {year}",
+        f"{own} > {year}",
+        f"{own} <= {year}",
+        f"{year} <= {own}",
+        f"{own} BETWEEN {year} AND {other}",
+        f"{own} IN ({year}, {other})",
+        f"{own} NOT IN ({year}, {other})",
+        f"{own} IN ({year}, NULL)",
+        f"{own} IS NULL",
+        f"{own} IS NOT NULL",
+        f"{own} IS DISTINCT FROM {year}",
+        f"{own} IS NOT DISTINCT FROM {year}",
+        f"coalesce({own}, {year}) = {other}",
+        f"{own} + 1 = {year}",
+        f"{own} = {year}.5",
+        f"{own} > {year}.5",
+        f"CAST({own} AS DOUBLE) = {year}",
+        f"(CASE WHEN {own} = {year} THEN true WHEN {own} = {other} THEN false END)",
+        f"coalesce({own} = {year}, {chance.choice(['true', 'false'])})",
+        f"{own} % 2 = 1",
+        *(["true", "NULL"] if chance.random() < 0.1 else []),
+    ]
+    return chance.choice([*plain, *plain, *others])
+
+
+def query(chance: random.Random) -> str:
+    ours, theirs = ["p.sex = 'F'", "p.age > 40"], ["v.ward = 'A'", "v.cohort = 2024", "v.cost > 10"]
+    both = [*ours, *theirs, "p.cohort = v.cohort", "p.cohort < v.cohort"]
+    c, v = condition(chance, "p.cohort", ours), condition(chance, "v.cohort", theirs)
+    b = condition(chance, "p.cohort", both)
+    kind = chance.choice(["INNER", "LEFT", "FULL", "RIGHT"])
+    on = chance.choice(["", f" AND {condition(chance, 'p.cohort', ['v.cohort = 2024'], 0)}"])
+    joined = f"patients p {kind} JOIN visits v ON p.id = v.patient{on}"
+    swapped = f"visits v {chance.choice(['INNER', 'LEFT'])} JOIN patients p ON p.id = v.patient{on}"
+    count = chance.choice(
+        ["COUNT(*)", "COUNT(*)", f"COUNT(*) FILTER (WHERE {condition(chance, 'cohort', [], 1)})"]
+    )
+    of_visits = chance.choice(
+        ["COUNT(*)", "SUM(v.cost)", "AVG(v.cost)", "MEDIAN(v.cost)", "COUNT(DISTINCT v.ward)"]
+    )
+    q = condition(chance, "q.cohort", [])
+    by = chance.choice(["", "", "v.ward", "p.sex", "p.cohort"])
+    group = f" GROUP BY {by}" if by else ""
+    shown = f"{by}, " if by else ""
+    return chance.choice(
+        [
+            f"SELECT {count} FROM patients p WHERE {c}",
+            f"SELECT p.sex, COUNT(*) FROM patients p WHERE {c} GROUP BY p.sex",
+            f"SELECT p.sex, COUNT(*) FROM patients p WHERE {c} GROUP BY CUBE (p.sex)",
+            f"SELECT p.cohort, COUNT(*) FROM patients p WHERE {c} GROUP BY p.cohort",
+            f"SELECT {of_visits} FROM visits v WHERE {v}",
+            f"SELECT {shown}{of_visits} FROM {joined} WHERE {b}{group}",
+            f"SELECT {shown}{of_visits} FROM {swapped} WHERE {b}{group}",
+            f"SELECT {of_visits} FROM visits v JOIN wards w ON v.ward = w.ward JOIN patients p "
+            f"ON p.id = v.patient WHERE {b} AND w.floor = 1",
+            f"SELECT {of_visits} FROM visits v WHERE v.patient IN (SELECT p.id FROM patients p WHERE {c})",
+            f"SELECT {of_visits} FROM visits v WHERE {chance.choice(['', 'NOT '])}EXISTS "
+            f"(SELECT 1 FROM patients p WHERE p.id = v.patient AND {b})",
+            f"SELECT COUNT(*) FROM (SELECT id, cohort FROM patients p WHERE {c} UNION ALL "
+            f"SELECT id, cohort FROM patients p WHERE {condition(chance, 'p.cohort', ours)}) q WHERE {q}",
+            f"SELECT COUNT(*) FROM (SELECT patient AS id, cohort FROM visits UNION ALL "
+            f"SELECT id, cohort FROM patients) q WHERE {q}",
+            f"WITH n AS (SELECT p.id, p.cohort, COUNT(*) AS n FROM {joined} WHERE {b} "
+            f"GROUP BY p.id, p.cohort) SELECT COUNT(*) FROM n q WHERE {q}",
+            f"WITH n AS (SELECT p.id, MAX(v.cohort) AS cohort FROM {joined} GROUP BY p.id) "
+            f"SELECT COUNT(*) FROM n q WHERE {q}",
+            f"SELECT COUNT(*) FROM (SELECT p.*, ROW_NUMBER() OVER (PARTITION BY p.id ORDER BY v.visit) AS k "
+            f"FROM {joined} WHERE {c}) q WHERE q.k = 1 AND {q}",
+            f"SELECT COUNT(*) FROM patients p JOIN patients q ON p.id = q.id WHERE {c} AND {q}",
+            f"SELECT COUNT(*) FROM patients p LEFT JOIN patients q ON p.id = q.id AND {q} WHERE {c}",
+        ]
+    )
+
+
+def check(world: World, queries: int, seed: int) -> tuple[int, int]:
+    """Ask drawn queries; return how many could be planned, and how many are paid in fewer than all blocks."""
+    chance, planned, fewer = random.Random(seed), 0, 0
+    assert world.session.blocks is not None
+    for _ in range(queries):
+        sql = query(chance)
+        try:
+            plan = plan_of(world.session, sql, 1.0)
+        except dpsql.Error:
+            continue
+        if len(plan.stages) > 1 or not plan.measures:
+            continue
+        planned += 1
+        fewer += len(blocks_read(plan, world.session.blocks)) < len(world.session.blocks.numbers)
+        assert world.moved(plan) == [], sql
+    return planned, fewer
+
+
+def test_no_unit_of_another_block_moves_a_number(world: World) -> None:
+    planned, fewer = check(world, 120, 5)
+    assert planned > 60
+    assert fewer > 20
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("seed", range(5))
+def test_no_unit_of_another_block_moves_a_number_of_many(world: World, seed: int) -> None:
+    planned, fewer = check(world, 600, 100 + seed)
+    assert planned >= 400
+    assert fewer > 100
+
+
+def _reads_any_table(right: object, relation: object, blocks: UnitBlocks) -> object:
+    """Take a column of that name for the unit's own, whatever table it is of."""
+    if isinstance(relation, Scan) and relation.owner is not None:
+        names = (column.name for column in relation.columns if column.source == blocks.column)
+        return unit_blocks._Placed(frozenset(blocks.numbers), frozenset(names))
+    return right(relation, blocks)  # type: ignore[operator]  # the function that it stands for
+
+
+def test_a_block_read_from_a_visit_is_found(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    right = unit_blocks._placed
+    monkeypatch.setattr(unit_blocks, "_placed", lambda *given: _reads_any_table(right, *given))
+    with pytest.raises(AssertionError):
+        check(world, 120, 5)
+
+
+def test_an_outer_join_that_keeps_its_other_side_is_found(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As if what an outer join adds were never NULL."""
+    right = unit_blocks._left_by
+    monkeypatch.setattr(unit_blocks, "_left_by", lambda *given: right(*given[:-1], True))
+    with pytest.raises(AssertionError):
+        check(world, 400, 6)
+
+
+# ---- which blocks --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("sql", "blocks"),
+    [
+        ("SELECT COUNT(*) FROM patients WHERE cohort = 2025", {3}),
+        ("SELECT COUNT(*) FROM patients WHERE cohort > 2023 AND cohort <= 2025", {2, 3}),
+        ("SELECT COUNT(*) FROM patients WHERE cohort IN (2023, 2025) AND age > 40", {1, 3}),
+        ("SELECT COUNT(*) FROM patients WHERE (cohort = 2023 AND sex = 'F') OR cohort = 2024", {1, 2}),
+        ("SELECT COUNT(*) FROM patients WHERE cohort IS NULL", {0}),
+        ("SELECT COUNT(*) FROM patients WHERE cohort >= 2024", {0, 2, 3}),
+        ("SELECT COUNT(*) FROM patients WHERE NOT cohort = 2024", {0, 1, 3}),
+        ("SELECT COUNT(*) FROM visits JOIN patients ON id = patient WHERE patients.cohort = 2025", {3}),
+        ("SELECT COUNT(*) FROM visits LEFT JOIN patients ON id = patient WHERE patients.cohort = 2025", {3}),
+        (
+            "SELECT COUNT(*) FROM visits LEFT JOIN patients ON id = patient AND patients.cohort = 2025",
+            {0, 1, 2, 3},
+        ),
+        ("SELECT COUNT(*) FROM visits WHERE cohort = 2025", {0, 1, 2, 3}),
+        ("SELECT COUNT(*) FROM patients WHERE cohort + 0 = 2025", {0, 1, 2, 3}),
+        ("SELECT COUNT(*) FROM patients WHERE cohort = 2023 AND cohort = 2024", {0, 1, 2, 3}),
+        ("SELECT AVG(n) FROM (SELECT patient, COUNT(*) AS n FROM visits JOIN patients ON id = patient WHERE "
+         "patients.cohort IN (2023, 2024) GROUP BY patient)", {1, 2}),
+    ],
+)  # fmt: skip
+def test_blocks_of_a_query(world: World, sql: str, blocks: set[int]) -> None:
+    plan = plan_of(world.session, sql, 1.0)
+    assert world.session.blocks is not None
+    assert blocks_read(plan, world.session.blocks) == blocks
+
+
+def test_a_table_without_a_verified_key_tells_no_block(world: World) -> None:
+    plan = plan_of(world.session, "SELECT COUNT(*) FROM patients WHERE cohort = 2025", 1.0)
+    blocks, relation = world.session.blocks, plan.measures[0].measure.relation
+    assert blocks is not None
+    assert blocks_of(relation, blocks) == {3}
+    scan = relation
+    while not isinstance(scan, Scan):
+        scan = scan.input  # type: ignore[union-attr]  # filters and projections
+    assert scan.owner is not None
+    twice = dataclasses.replace(scan, owner=dataclasses.replace(scan.owner, at_most=None))
+    other = relation
+    parents = []
+    while not isinstance(other, Scan):
+        parents.append(other)
+        other = other.input  # type: ignore[union-attr]  # as above
+    rebuilt = twice
+    for parent in reversed(parents):
+        rebuilt = dataclasses.replace(parent, input=rebuilt)  # type: ignore[call-arg,assignment]  # as above
+    assert blocks_of(rebuilt, blocks) == {*blocks.numbers}
+    assert REST in blocks.numbers
+
+
+# ---- from the policy to a refusal ----------------------------------------------------------------------
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Path:
+    (tmp_path / "c.toml").write_text(POLICY + "[analysts.ana]\nepsilon = 1.0\n")
+    with duckdb.connect(str(tmp_path / "c.duckdb")) as connection:
+        fill(connection, random.Random(3))
+    return tmp_path / "c.duckdb"
+
+
+def test_a_query_pays_in_its_blocks(own: Path) -> None:
+    year = "SELECT COUNT(*) FROM patients WHERE cohort = {}"
+    with dpsql.connect(own, analyst="ana") as db:
+        assert "pays in   cohort 2025 (1 of 4 blocks)" in str(db.explain(year.format(2025)))
+        assert db.execute(year.format(2025), epsilon=0.9).remaining == pytest.approx(0.1)
+        assert db.execute(year.format(2024), epsilon=0.8).remaining == pytest.approx(0.2)
+        assert db.execute(year.format(2025), epsilon=0.9).cost == 0.0
+        assert db.budget.accounts[0].spent == pytest.approx(0.9)
+        assert [(block.analyst, round(block.spent, 6)) for block in db.budget.blocks] == [
+            ("the rest of cohort", 0.0),
+            ("cohort 2023", 0.0),
+            ("cohort 2024", 0.8),
+            ("cohort 2025", 0.9),
+        ]
+        with pytest.raises(dpsql.Error, match="ana's budget in cohort 2025 does not hold") as short:
+            db.execute("SELECT COUNT(*) FROM patients", epsilon=0.9)
+        assert short.value.code == "D501"
+        assert db.price(year.format(2023), epsilon=0.9).remaining == pytest.approx(1.0)
+        assert db.outlook.more is not None
+        assert db.execute(year.format(2023), epsilon=0.9).cost == 0.9
+        drawn = {each.analyst: each.steps[-1][1] for each in db.spending}
+        assert drawn["cohort 2023"] == pytest.approx(0.9)
+
+
+def test_a_found_range_pays_in_all_blocks(own: Path) -> None:
+    policy = own.with_suffix(".toml")
+    policy.write_text(policy.read_text().replace("age = { range = [0, 120] }", "age = {}"))
+    with dpsql.connect(own) as db:
+        said = str(db.explain("SELECT SUM(age) FROM patients WHERE cohort = 2025"))
+        assert "pays in   cohort 2025 (1 of 4 blocks); what is found first, in all 4 blocks of cohort" in said
+        db.execute("SELECT SUM(age) FROM patients WHERE cohort = 2025", epsilon=1.0)
+        spent = [each.spent for each in db.budget.blocks]
+        assert 0 < spent[0] == spent[1] == spent[2] < spent[3]
+
+
+@pytest.mark.parametrize(
+    ("blocks", "code", "words"),
+    [
+        ('column = "cohort", values = [2024, 2023]', "D803", "the list of blocks has changed"),
+        ('column = "age", values = [2023]', "D505", "blocks by cohort"),
+        ('column = "cohrt", values = [2023]', "D804", "did you mean cohort"),
+        ('column = "cohort", values = ["a"]', "D804", "a block is no value of patients.cohort"),
+    ],
+)
+def test_other_blocks_are_refused(own: Path, blocks: str, code: str, words: str) -> None:
+    dpsql.connect(own).close()
+    policy, text = own.with_suffix(".toml"), own.with_suffix(".toml").read_text()
+    policy.write_text(text.replace('column = "cohort", values = [2023, 2024, 2025]', blocks))
+    with pytest.raises(dpsql.Error) as refused:
+        dpsql.connect(own).close()
+    assert refused.value.code == code
+    assert words in str(refused.value)
+    assert code == "D505" or "c.toml:" in str(refused.value)
+
+
+def test_statements_measured_together_pay_in_the_blocks_of_all(own: Path, tmp_path: Path) -> None:
+    statements = "\n".join(
+        f"SELECT COUNT(*) FROM patients WHERE cohort = {year} AND age > {age};"
+        for year in (2023, 2025)
+        for age in (10, 30, 50)
+    )
+    (tmp_path / "q.sql").write_text(statements)
+    from dpsql.cli import main
+
+    asked = ["run", str(own), str(tmp_path / "q.sql"), "--epsilon", "1.0", "--out", str(tmp_path / "out")]
+    assert main(asked) == 0
+    with dpsql.connect(own) as db:
+        spent = [each.spent for each in db.budget.blocks]
+    assert spent[0] == spent[2] == 0
+    assert 0 < spent[1] <= 1.0 + 1e-9
+    assert spent[1] == spent[3]
