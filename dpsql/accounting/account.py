@@ -211,10 +211,11 @@ class Account:
         if analyst is not None and not total:
             title = f"the policy grants nothing to analyst {analyst}"
             raise refuse("D504", title, help=f"the owner adds [analysts.{analyst}] to the policy")
-        each = self.spent.each(analyst, self.blocks.numbers if blocks is None else blocks, rules.zero)
-        for block, spent in each:
-            if not (spent + price).within(total):
-                raise Overdrawn(price, total - spent, total, analyst, block=self.blocks.named(block))
+        numbers = self.blocks.numbers if blocks is None else blocks
+        short = self.spent.short(analyst, numbers, price, total, rules.zero)
+        if short is not None:
+            block, spent = short
+            raise Overdrawn(price, total - spent, total, analyst, block=self.blocks.named(block))
 
     def fits(self, analyst: str, room: int | None) -> None:
         """Raise D510 if the ledger already stores as many bytes for this analyst as the policy allows."""

@@ -75,10 +75,11 @@ class SharedAccounts:
         for account in accounts:
             if account in self.caps:
                 _, total = self.caps[account]
-                for block, spent in self.spent.each(account, numbers, rules.zero):
-                    if not (spent + price).within(total):
-                        left, name = total - spent, there.named(block)
-                        raise Overdrawn(price, left, total, None, account=account, block=name)
+                short = self.spent.short(account, numbers, price, total, rules.zero)
+                if short is not None:
+                    block, spent = short
+                    left, name = total - spent, there.named(block)
+                    raise Overdrawn(price, left, total, None, account=account, block=name)
 
     def fold(self, entry: Content, rules: Accountant) -> None:
         """Add one entry of any kind but blocks."""

@@ -61,6 +61,19 @@ class Spending(Generic[K]):
                 plain = True
                 yield block, spent
 
+    def short(
+        self, account: K, blocks: Iterable[int], price: Amount, total: Amount, zero: Amount
+    ) -> tuple[int, Amount] | None:
+        """Return a block in which a price does not fit the total, and what was spent there, if any."""
+        base, apart = self.everywhere.get(account, zero) + price, self.apart.get(account, {})
+        for block in blocks:
+            after = base + apart[block] if block in apart else base
+            if not after.within(total):
+                return block, after - price
+            if not apart:
+                return None
+        return None
+
     def begin_check(self, zero: Amount) -> None:
         """Remember what was spent in the rest: by units that no later check can know."""
         self.before = {

@@ -371,7 +371,7 @@ def test_a_query_pays_in_its_blocks(own: Path) -> None:
             ("cohort 2024", 0.8),
             ("cohort 2025", 0.9),
         ]
-        with pytest.raises(dpsql.Error, match="ana.s budget in cohort 2024 does not hold") as short:
+        with pytest.raises(dpsql.Error, match="budget in cohort 2024 does not hold") as short:
             db.execute("SELECT COUNT(*) FROM patients", epsilon=0.9)
         assert short.value.code == "D501"
         assert db.price(year.format(2023), epsilon=0.9).remaining == pytest.approx(1.0)
