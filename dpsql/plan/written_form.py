@@ -115,6 +115,8 @@ _MEMBERS: dict[Enum, str] = {
     End.GREATEST: "<End.GREATEST: 'greatest'>",
     Fit.LINEAR: "<Fit.LINEAR: 'linear'>",
     Fit.COVARIANCE: "<Fit.COVARIANCE: 'covariance'>",
+    Fit.LOGISTIC: "<Fit.LOGISTIC: 'logistic'>",
+    Fit.WEIGHTS: "<Fit.WEIGHTS: 'weights'>",
     JoinKind.INNER: "<JoinKind.INNER: 'inner'>",
     JoinKind.LEFT: "<JoinKind.LEFT: 'left'>",
     JoinKind.FULL: "<JoinKind.FULL: 'full'>",
