@@ -79,8 +79,7 @@ class Steps:
 
     def scaled(self) -> Floats:
         """Return 4 A^-1."""
-        inverse: Floats = np.linalg.inv(_lifted(self.products[0], _effect(self.products)))
-        return inverse * 4
+        return np.asarray(4 * np.linalg.inv(_lifted(self.products[0], _effect(self.products))), np.float64)
 
     def weights(self) -> list[Floats]:
         """Return the weights of all steps, those of the next one last."""
