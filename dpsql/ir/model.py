@@ -46,14 +46,15 @@ class Model:
     ``sums`` has a row and a column for each term, with the name of the aggregate that holds the sum of their
     products; None where each row's product is 0. The gradient of a step has one row. ``before`` are the
     names of the measures whose numbers a step of a logistic fit is computed from, in order; each step costs
-    its ``share`` of the price of the fit. The step before the last hands down the ``mean`` of the weights.
+    its ``share`` of the price of the fit (None: all). The step before the last hands down the ``mean`` of the
+    weights.
     """
 
     fit: Fit
     terms: tuple[Term, ...]
     sums: tuple[tuple[str | None, ...], ...]
     before: tuple[str, ...] = ()
-    share: Fraction = Fraction(1)
+    share: Fraction | None = None
     mean: bool = False
 
     @property

@@ -18,4 +18,5 @@ def share_of(measure: Measure, measures: Sequence[Measure]) -> Fraction:
 
 
 def _one(measure: Measure) -> Fraction:
-    return Fraction(1) if measure.model is None else measure.model.share
+    share = None if measure.model is None else measure.model.share
+    return Fraction(1) if share is None else share
