@@ -184,7 +184,9 @@ def _integer_in_doubles(statistic: Statistic, name: str, ends: Ends | None, dial
 
 
 def _integer(statistic: Statistic, name: str, fact: Fact, dialect: Dialect) -> str:
-    low, high = int(statistic.low), int(statistic.high)
+    low, high, offset = int(statistic.low), int(statistic.high), int(statistic.offset)
+    if low == high == offset:  # zero steps, of a size that no integer type need hold
+        return f"CASE WHEN {name} IS NOT NULL THEN 0::BIGINT END"
     in_64_bits = fact.type.sql not in ("UBIGINT", "HUGEINT", "UHUGEINT")
     wide = dialect.type(BIGINT if in_64_bits else HUGEINT)
     if fact.type.sql == "UHUGEINT":
@@ -193,7 +195,7 @@ def _integer(statistic: Statistic, name: str, fact: Fact, dialect: Dialect) -> s
         name = f"CAST({name} AS {wide})"
     sql = f"CASE WHEN {name} > {high}::{wide} THEN {high}::{wide}"
     sql += f" WHEN {name} < {low}::{wide} THEN {low}::{wide} ELSE {name} END"
-    sql = f"({sql} - {int(statistic.offset)}::{wide})" if statistic.offset else sql
+    sql = f"({sql} - {offset}::{wide})" if offset else sql
     per_step = int(1 / statistic.step)
     sql = f"{sql} * {per_step}::{wide}" if per_step != 1 else sql
     return sql if in_64_bits else f"CAST({sql} AS BIGINT)"
