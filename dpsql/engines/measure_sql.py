@@ -94,7 +94,10 @@ def grouped_sql(
         tail = f" GROUP BY {', '.join(row.keys)}"
         having = [*conditions]
         if isinstance(planned.rule, Threshold):
-            having.append(met(planned.rule, row))
+            place = planned.rule.statistic  # only DuckDB reads names of its own SELECT in HAVING
+            having.append(
+                met(planned.rule, row, names[place] if row.dialect is DUCKDB else f"({sums[place]})")
+            )
         if having:
             tail += f" HAVING {' AND '.join(having)}"
     outer = [
@@ -105,9 +108,9 @@ def grouped_sql(
     return f"SELECT {', '.join(outer)} FROM {row.dialect.subquery(totals)}"
 
 
-def met(rule: Threshold, row: Row) -> str:
+def met(rule: Threshold, row: Row, total: str) -> str:
     """Print the condition that a group may be shown: it has a count, or is of a public grouping set."""
-    counted = f"total{rule.statistic} > 0"
+    counted = f"{total} > 0"
     if rule.listed is None:
         return counted
     return f"({counted} OR {row.keys[0]} IN ({', '.join(str(number) for number, _ in rule.listed.sets)}))"

@@ -27,6 +27,7 @@ from prompt_toolkit.layout.processors import TabsProcessor
 from prompt_toolkit.lexers import Lexer
 from prompt_toolkit.styles import Style
 
+from dpsql.engines.postgres.url import PostgresUrl
 from dpsql.errors import Error
 from dpsql.lazy_dataclass import dataclass
 from dpsql.shell.history import history
@@ -66,7 +67,7 @@ _STYLE = Style.from_dict(
 
 def editor_reader(opening: Opening, options: Namespace, complete: Complete) -> Typed:
     """Return a function that reads from the editor; it can start before the database is open."""
-    database = Path(options.database)
+    database: Path | PostgresUrl = options.database
     known = _SessionFacts(opening, database)
     completer = _Completer(known)
     session: PromptSession[str] = PromptSession(
@@ -128,7 +129,7 @@ class _SessionFacts:
     """Tables, columns and prompt of the session, looked up at most once for each prompt."""
 
     opening: Opening
-    database: Path
+    database: Path | PostgresUrl
     _tables: tuple[Table, ...] | None = None
     _prompt: Prompt | None = None
 

@@ -8,6 +8,7 @@ from argparse import Namespace
 from contextlib import suppress
 from pathlib import Path
 
+from dpsql.engines.postgres.url import PostgresUrl
 from dpsql.render.digits import printable
 from dpsql.shell.opening import Opening
 from dpsql.shell.prompt import prompt
@@ -17,21 +18,21 @@ from dpsql.terminal.output import paint, tell
 
 def reader(opening: Opening, options: Namespace, complete: Complete) -> Typed:
     """Return a function that reads one command or some complete statements; it raises EOFError at the end."""
-    tell(paint(_greeting(Path(options.database), options.analyst), "dim", sys.stderr))
+    tell(paint(_greeting(options.database, options.analyst), "dim", sys.stderr))
     with suppress(ImportError):  # the editor is an extra: without it, plain lines
         if os.environ.get("TERM", "dumb") != "dumb":
             from dpsql.shell.editor import editor_reader
 
             return editor_reader(opening, options, complete)
-    return _plain_reader(opening, Path(options.database), complete)
+    return _plain_reader(opening, options.database, complete)
 
 
-def _greeting(database: Path, analyst: str | None) -> str:
+def _greeting(database: Path | PostgresUrl, analyst: str | None) -> str:
     who = f" as {analyst}" if analyst else ""
     return f"dpsql on {printable(database.name + who)}: SQL ends with ;   \\? for help, \\q to leave"
 
 
-def _plain_reader(opening: Opening, database: Path, complete: Complete) -> Typed:
+def _plain_reader(opening: Opening, database: Path | PostgresUrl, complete: Complete) -> Typed:
     with suppress(ImportError):  # not everywhere: without it, plain lines
         import readline  # noqa: F401 - input() edits with it
 

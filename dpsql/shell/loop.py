@@ -19,6 +19,7 @@ from pathlib import Path
 from types import FrameType
 
 from dpsql.dbapi import connect
+from dpsql.engines.postgres.url import PostgresUrl
 from dpsql.errors import Error, InterfaceError, InternalError
 from dpsql.parse.scripts import Lines, Statement, in_script, statements, tokens
 from dpsql.shell.commands import command, takes_sql, translate
@@ -40,7 +41,7 @@ def run(options: Namespace, text: str | None = None) -> int:
 
     It is 0 in a terminal. Elsewhere it is 0, 1 after a refusal, or 3 after a refusal for lack of budget.
     """
-    if text in (None, "-") and interactive() and Path(options.database).exists():
+    if text in (None, "-") and interactive() and _is_there(options.database):
         with _end_on_signals(), closing(Opening(partial(_open_shell, options, True))) as opening:
             converse(opening, options)
         return 0
@@ -48,6 +49,11 @@ def run(options: Namespace, text: str | None = None) -> int:
     with shell.db:
         read(shell, _stdin_lines() if text in (None, "-") else text.splitlines(keepends=True), "query")
     return shell.code
+
+
+def _is_there(database: Path | PostgresUrl) -> bool:
+    """Whether a prompt can be shown before the database is open: there is a file, or perhaps a server."""
+    return isinstance(database, PostgresUrl) or database.exists()
 
 
 def _open_shell(options: Namespace, interactive: bool) -> Shell:

@@ -12,6 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from dpsql.dbapi import Account, Balance, Connection
+from dpsql.engines.postgres.url import PostgresUrl
 from dpsql.errors import Error
 from dpsql.lazy_dataclass import dataclass
 from dpsql.render.digits import below, printable, wide
@@ -37,7 +38,7 @@ class Prompt:
         return "...> ".rjust(wide(self.text))
 
 
-def prompt(db: Connection | None, database: Path) -> Prompt:
+def prompt(db: Connection | None, database: Path | PostgresUrl) -> Prompt:
     """Return the current prompt; ``db`` is None while the database is being opened."""
     left, granted = None, 0.0
     with suppress(Error):  # the next statement reports a busy ledger

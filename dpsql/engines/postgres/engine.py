@@ -214,40 +214,39 @@ class PostgresEngine:
 
     def measure_sql(self, planned: MeasurePlan) -> str:
         """Print a measure, and let the server parse it: what it does not know is refused before a debit."""
-        from dpsql.engines.measure_sql import measure_sql
-        from dpsql.engines.postgres.vetted import check_measure
-
-        try:
-            check_measure(planned)
-            sql = measure_sql(planned, dialect=self._dialect())
-        except NotVetted as error:
-            raise refused(error.what) from None
+        sql = self._printed(planned)
         if not stage_inputs(planned.measure.relation):
             self._parse(sql)
         return sql
 
     def measure(self, planned: MeasurePlan) -> ExactTable:
         from dpsql.engines.exact_tables import measured
-        from dpsql.engines.measure_sql import measure_sql
-        from dpsql.engines.postgres.vetted import check_measure
 
-        check_measure(planned)
         kinds = [column.fact.type.kind for column in planned.keys]
 
         def rows_of(sql: str) -> list[tuple[Any, ...]]:
             width = len(kinds)
             return [(*map(_key, row, kinds), *map(_whole, row[width:])) for row in self._ask(sql)]
 
-        return measured(planned, rows_of, _no_arrays, lambda each: measure_sql(each, dialect=self._dialect()))
+        sql = self._printed(planned)
+        return measured(planned, rows_of, _no_arrays, lambda _: sql)
+
+    def _printed(self, planned: MeasurePlan) -> str:
+        from dpsql.engines.measure_sql import measure_sql
+        from dpsql.engines.postgres.vetted import check_measure
+
+        tables = {name: relation.select() for name, relation in self._relations.items()}
+        try:
+            check_measure(planned)
+            return measure_sql(planned, dialect=Dialect(tables))
+        except NotVetted as error:
+            raise refused(error.what) from None
 
     def export_sql(self, planned: ExportPlan) -> str:
         raise refused("an export")
 
     def exact_export(self, planned: ExportPlan) -> ExactExport:
         raise refused("an export")
-
-    def _dialect(self) -> Dialect:
-        return Dialect({name: relation.select() for name, relation in self._relations.items()})
 
     def _parse(self, sql: str) -> None:
         """Let the server parse a statement; it plans nothing and reads no row."""

@@ -6,7 +6,7 @@ reads it from ``PGPASSWORD`` or ``~/.pgpass``, and nothing of dpsql ever holds i
 
 from __future__ import annotations
 
-from urllib.parse import parse_qsl, unquote, urlsplit
+from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
 
 from dpsql.errors import refuse
 from dpsql.lazy_dataclass import dataclass
@@ -37,8 +37,17 @@ class PostgresUrl:
     options: tuple[tuple[str, str], ...] = ()
 
     def __str__(self) -> str:
-        place = self.host + (f":{self.port}" if self.port else "")
-        return f"postgresql://{self.user + '@' if self.user else ''}{place}/{self.name}"
+        socket = self.host.startswith("/")
+        place = ("" if socket else quote(self.host, safe=":")) + (f":{self.port}" if self.port else "")
+        options = (("host", self.host), *self.options) if socket else self.options
+        query = f"?{urlencode(options, safe='/')}" if options else ""
+        user = f"{quote(self.user)}@" if self.user else ""
+        return f"postgresql://{user}{place}/{quote(self.name)}{query}"
+
+    @property
+    def stem(self) -> str:
+        """The name without an ending, as paths have it."""
+        return self.name
 
     def words(self) -> dict[str, str]:
         """Return the driver's keywords; what is left out, the driver finds in its own environment."""

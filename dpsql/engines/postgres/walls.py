@@ -44,7 +44,8 @@ FROM pg_catalog.pg_roles WHERE rolname = current_user AND current_user = session
 
 _WRITES = """
 SELECT c.relname::text FROM pg_catalog.pg_class AS c
-WHERE c.oid = ANY(%s) AND has_table_privilege(c.oid, 'INSERT, UPDATE, DELETE, TRUNCATE, TRIGGER')
+WHERE c.oid = ANY(%s) AND (has_table_privilege(c.oid, 'INSERT, UPDATE, DELETE, TRUNCATE, TRIGGER')
+    OR has_any_column_privilege(c.oid, 'INSERT, UPDATE'))
 ORDER BY 1
 """
 
