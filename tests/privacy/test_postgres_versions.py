@@ -81,6 +81,11 @@ CHANGES = (
     "FOREIGN KEY (id) REFERENCES parents ON UPDATE CASCADE; UPDATE parents SET id = 2",
     "CREATE TABLE parents (id INTEGER PRIMARY KEY); INSERT INTO parents VALUES (1); ALTER TABLE visits ADD "
     "FOREIGN KEY (id) REFERENCES parents; TRUNCATE parents CASCADE",
+    "CREATE TABLE above (id INTEGER, cost DOUBLE PRECISION, day DATE); ALTER TABLE visits INHERIT above; "
+    "UPDATE above SET cost = 4; ALTER TABLE visits NO INHERIT above",
+    "CREATE TABLE parts (id INTEGER, cost DOUBLE PRECISION, day DATE) PARTITION BY LIST (id); "
+    "ALTER TABLE parts ATTACH PARTITION visits DEFAULT; UPDATE parts SET cost = 4; "
+    "ALTER TABLE parts DETACH PARTITION visits",
     "CREATE VIEW v AS SELECT id, cost FROM visits; INSERT INTO v VALUES (8, 8)",
     "CREATE RULE r AS ON INSERT TO dpsql.versions DO INSTEAD NOTHING; DROP RULE r ON dpsql.versions; "
     "UPDATE visits SET cost = 4",

@@ -94,16 +94,13 @@ class PostgresEngine:
             number = check_session(self._catalogue, self._timezone)
             self.reader = f"postgresql {number // 10_000}.{number % 10_000}"
             self._identity = identity(self._catalogue)
-            found = [
-                each
-                for each in relations(self._catalogue)
-                if self._wanted is None or fold(each.called) in self._wanted
-            ]
+            found = self._found()
             self._relations = {each.called: each for each in found if each.unread is None}
             if self._wanted is not None:
                 self._check(found)
-            self._states: dict[int, State] = {}
-            self._states = self._in_snapshot(self._present)
+            self._states, again = self._in_snapshot(lambda: (self._present(), self._found()))
+            if again != found:
+                raise self._changed()
         if self._wanted is not None:
             for each in self._relations.values():
                 if each.oid not in self._states:
@@ -113,6 +110,10 @@ class PostgresEngine:
                         label="an answer belongs to one version of the data",
                         help=f"let the owner track it: SELECT dpsql.track('{each.place}')",
                     )
+
+    def _found(self) -> tuple[Relation, ...]:
+        found = relations(self._catalogue)
+        return tuple(each for each in found if self._wanted is None or fold(each.called) in self._wanted)
 
     def _check(self, found: Sequence[Relation]) -> None:
         for each in found:
@@ -208,7 +209,9 @@ class PostgresEngine:
         types = self._types(table)
         listed = ", ".join(map(_sent, types.keys(), types.values()))
         rows = self._ask(f"SELECT {listed} FROM {self._rows(table)}")
-        return [each.sql for each in types.values()], [tuple(map(_plain, row)) for row in rows]
+        kinds = [each.kind for each in types.values()]
+        plain = [tuple(map(_plain, row, kinds)) for row in rows]
+        return [each.sql for each in types.values()], plain
 
     # ---- private rows ------------------------------------------------------------------------------
 
@@ -386,26 +389,24 @@ def _sent(column: str, type: Type) -> str:
 
 
 def _read(value: object, kind: Kind) -> Value:
-    return fetched(_plain(value), kind)
+    return fetched(_plain(value, kind), kind)
 
 
-def _plain(value: object) -> object:
-    """Return a fetched value as DuckDB spells it: a day before our era is 0044-03-15 (BC)."""
-    return f"{value[:-3]} (BC)" if isinstance(value, str) and _is_before_our_era(value) else value
+def _plain(value: object, kind: Kind) -> object:
+    """Return a fetched value as DuckDB spells it: a moment before our era is 0044-03-15 (BC)."""
+    if kind in TEXTED and isinstance(value, str) and value.endswith(" BC"):
+        return f"{value[:-3]} (BC)"
+    return value
 
 
 def _key(value: object, kind: Kind) -> object:
-    return _whole(value) if kind is Kind.INTEGER and value is not None else _plain(value)
+    return _whole(value) if kind is Kind.INTEGER and value is not None else _plain(value, kind)
 
 
 def _whole(number: object) -> int:
     """Return a whole number, which is a Decimal where it is fetched as a numeric."""
     assert isinstance(number, int | Decimal)
     return int(number)
-
-
-def _is_before_our_era(value: str) -> bool:
-    return value.endswith(" BC") and value[:4].isdigit() and value[4:5] == "-"
 
 
 def _legal(name: str, type: Type) -> str | None:

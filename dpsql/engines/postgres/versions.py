@@ -11,7 +11,8 @@ Proof   A trigger that fires before each statement, ENABLE ALWAYS, writes a rand
         without statements on the table itself is refused: parents and partitions, subscriptions, unlogged
         tables (relations.py). What rewrites rows without the trigger gives the table another file; what
         reads the same file otherwise changes its columns, their types or their collations. A trigger that is
-        disabled, or replaced, has another ``xmin``. A database that is restored to an earlier state has the
+        disabled, or replaced, has another ``xmin``; so have the columns of a table that inherited, or was a
+        partition, for a while. A database that is restored to an earlier state has the
         versions of that state; later writes get new ones, which are random and not counted on.
 Test    tests/privacy/test_postgres_versions.py: each way to change data
 """
@@ -32,7 +33,7 @@ END
 """The body of the owner's trigger; track_changes.sql creates it."""
 
 _STATES = """
-SELECT c.oid::int8, c.relfilenode::int8, t.trigger, v.version::text, a.columns
+SELECT c.oid::int8, c.relfilenode::int8, t.trigger, v.version::text, c.xmin::text, a.columns
 FROM pg_catalog.pg_class AS c
 LEFT JOIN LATERAL (
     SELECT t.oid::text || ' ' || t.xmin::text || ' ' || p.oid::text || ' ' || p.xmin::text AS trigger
@@ -45,7 +46,7 @@ LEFT JOIN LATERAL (
 ) AS t ON true
 LEFT JOIN dpsql.versions AS v ON v.relation = c.oid
 LEFT JOIN LATERAL (
-    SELECT string_agg(concat_ws(' ', a.attnum, quote_ident(a.attname), a.atttypid, a.atttypmod, a.attnotnull,
+    SELECT string_agg(concat_ws(' ', a.xmin, a.attnum, quote_ident(a.attname), a.atttypid, a.atttypmod, a.attnotnull,
         a.attcollation, a.attgenerated), ', ' ORDER BY a.attnum) AS columns
     FROM pg_catalog.pg_attribute AS a WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
 ) AS a ON true
@@ -54,7 +55,7 @@ ORDER BY c.oid
 """
 
 State = tuple[object, ...]
-"""What changes with the rows of a table: its file, its trigger, the version, its columns."""
+"""What changes with the rows of a table: its file, its trigger, the version, its own row and its columns."""
 
 
 def states(ask: Ask, oids: Sequence[int]) -> dict[int, State]:
