@@ -46,8 +46,8 @@ LEFT JOIN LATERAL (
 ) AS t ON true
 LEFT JOIN dpsql.versions AS v ON v.relation = c.oid
 LEFT JOIN LATERAL (
-    SELECT string_agg(concat_ws(' ', a.xmin, a.attnum, quote_ident(a.attname), a.atttypid, a.atttypmod, a.attnotnull,
-        a.attcollation, a.attgenerated), ', ' ORDER BY a.attnum) AS columns
+    SELECT string_agg(concat_ws(' ', a.xmin, a.attnum, quote_ident(a.attname), a.atttypid, a.atttypmod,
+        a.attnotnull, a.attcollation, a.attgenerated), ', ' ORDER BY a.attnum) AS columns
     FROM pg_catalog.pg_attribute AS a WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
 ) AS a ON true
 WHERE c.oid = ANY(%s)
