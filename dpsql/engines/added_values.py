@@ -38,7 +38,7 @@ def whole_multiples(
     if of_type.kind not in (Kind.INTEGER, Kind.DECIMAL) or _scale(of_type) > _DIGITS:
         return False
     within = statistic.low <= ends[0] and ends[1] <= statistic.high
-    largest = max(abs(statistic.low), abs(statistic.high)) * per_step
+    largest = max(1, abs(statistic.low), abs(statistic.high)) * per_step
     return (
         within
         and per_step.denominator == 1
