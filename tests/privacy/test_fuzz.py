@@ -75,16 +75,7 @@ def test_a_planted_error_is_found(
     """The command fails, names the seed, and writes a smaller query with all that it needs to break again."""
     error.patch(monkeypatch)
     folder = tmp_path / "cases"
-    words = [
-        "audit",
-        str(clinic),
-        "--fuzz",
-        str(error.triples),
-        "--seed",
-        str(error.seed),
-        "--write",
-        str(folder),
-    ]
+    drawn = "--fuzz", str(error.triples), "--seed", str(error.seed)
     assert main(["audit", str(clinic), *drawn, "--write", str(folder)]) == 1
     said = capsys.readouterr().out
     assert f"VIOLATION of seed {error.seed}" in said
