@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from dpsql.audit import plan_of
 from dpsql.errors import Error
 from dpsql.fuzz import judges
-from dpsql.fuzz.shrinking import kind, shrunk
+from dpsql.fuzz.shrinking import TRIES, kind, shrunk
 from dpsql.fuzz.world import World
 from dpsql.ir.plan import Plan
 
@@ -100,7 +100,11 @@ class Judging:
         self.violations += [Violation(words, sql, world.name, epsilon) for words in said]
 
     def shrunk(
-        self, violation: Violation, world: World, going: Callable[[], None] = lambda: None
+        self,
+        violation: Violation,
+        world: World,
+        going: Callable[[], None] = lambda: None,
+        tries: int = TRIES,
     ) -> Violation:
         """The same violation by a smaller query; what judges say of those that are tried is forgotten."""
         smallest = violation
@@ -118,7 +122,7 @@ class Judging:
             smallest = alike[0] if alike else smallest
             return bool(alike)
 
-        shrunk(violation.sql, fails)
+        shrunk(violation.sql, fails, tries)
         return smallest
 
 

@@ -23,8 +23,8 @@ from dpsql.fuzz.run import Empty, Fuzz, fuzzing
 PER_WORLD = 500
 """Triples on one world."""
 
-_SHRUNK = 1
-"""Violations of a world that are shrunk; more of them are most often alike."""
+_SHRUNK, _TRIES = 1, 60
+"""Violations of a world that are shrunk, and smaller queries that are tried; others are most often alike."""
 
 
 @dataclass(slots=True)
@@ -108,7 +108,7 @@ def _on_one_world(
         tally.add(run)
         minded, run.violations = run.violations, []
         for number, violation in enumerate(minded):
-            smaller = run.shrunk(violation, run.world, step) if number < _SHRUNK else violation
+            smaller = run.shrunk(violation, run.world, step, _TRIES) if number < _SHRUNK else violation
             tally.found.append((seed, smaller))
             found(seed, smaller)
             if write is not None:

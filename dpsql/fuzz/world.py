@@ -93,6 +93,8 @@ def open_world(folder: Path, ledger: Path, stack: ExitStack) -> World:
         for which in ("world", "neighbour")
     )
     shuffle = opened(folder / "shuffled.duckdb", stack, zone, 1)
+    for connection in pair:  # a search takes seconds, and depends on no row
+        connection._open().strategies = session.strategies
     of_unit = session.known.unit_columns
     twins = (of_unit[0], of_unit[1]) if len(of_unit) == 2 else None
     return World(folder.name, db, session, whole, neighbours, shuffle, plain, ways(whole), twins, pair)

@@ -74,6 +74,7 @@ def test_a_planted_error_is_found(
 ) -> None:
     """The command fails, names the seed, and writes a smaller query with all that it needs to break again."""
     error.patch(monkeypatch)
+    monkeypatch.setattr("dpsql.fuzz.long_run._TRIES", 5)
     folder = tmp_path / "cases"
     drawn = "--fuzz", str(error.triples), "--seed", str(error.seed)
     assert main(["audit", str(clinic), *drawn, "--write", str(folder)]) == 1
