@@ -121,15 +121,15 @@ def test_wrong_usage(words: list[str], clinic: Path) -> None:
 
 
 def test_drawn_policies_are_clean(capsys: pytest.CaptureFixture[str]) -> None:
-    """A few triples on each of five schemas under a fixed seed."""
+    """A few triples on each of three schemas under a fixed seed."""
     found = []
     tally = long_run(
-        empty, 40, 100, lambda seed, violation: found.append((seed, str(violation))), per_world=20, drawn=True
+        empty, 40, 60, lambda seed, violation: found.append((seed, str(violation))), per_world=20, drawn=True
     )
     with capsys.disabled():
         print(f"\n{tally.triples} triples on {tally.worlds} drawn schemas, {len(found)} violations")
     assert found == []
-    assert tally.worlds >= 5
+    assert tally.worlds >= 3
     assert tally.alive > tally.accepted / 3
 
 
