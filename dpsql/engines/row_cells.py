@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TypeAlias, assert_never
 
+from dpsql.engines.added_values import multiplied_sql, whole_multiples
 from dpsql.engines.arithmetic import WHOLE, Arithmetic
 from dpsql.engines.dialect import Dialect
 from dpsql.engines.identifiers import quote
@@ -41,7 +42,7 @@ class Row:
     keys: tuple[str, ...]
     counted: dict[Statistic, str]  # a column that is NULL if the row does not count; "*" if all rows count
     cells: dict[Statistic, str]
-    sums: dict[Statistic, str]  # sums of polynomial cells over a group
+    sums: dict[Statistic, str]  # sums over a group, where they are not those of cells
     arithmetic: Arithmetic = WHOLE
 
     @property
@@ -57,14 +58,17 @@ class Row:
             case Part.UNITS:
                 return f"CASE WHEN {count} > 0 THEN {statistic.most} ELSE 0 END"
             case Part.VALUE:
-                return self.arithmetic.summed(self.cells[statistic])
+                return self._values(statistic)
             case Part.REST:
-                full = f"{count} * {wide(str(statistic.most))}"
-                return f"({full} - {self.arithmetic.summed(self.cells[statistic])})"
+                return f"({count} * {wide(str(statistic.most))} - {self._values(statistic)})"
             case Part.BERNSTEIN | Part.LAGRANGE:
                 return self.sums[statistic]
             case _:
                 assert_never(statistic.part)
+
+    def _values(self, statistic: Statistic) -> str:
+        known = self.sums.get(statistic)
+        return self.arithmetic.summed(self.cells[statistic]) if known is None else known
 
 
 def rows_sql(
@@ -72,10 +76,12 @@ def rows_sql(
     reading: Reading = AS_IT_IS,
     arithmetic: Arithmetic = WHOLE,
     ends: Mapping[Statistic, Ends] = NOT_KNOWN,
+    added_up: bool = False,
 ) -> Row:
     """Return the rows of a measure, each with its unit ``u`` unless the shape or the reading has none.
 
-    The ``ends`` of some arguments are known.
+    The ``ends`` of some arguments are known. Rows are ``added_up`` where cells are read by sums alone: then a
+    value may stand for its cell.
     """
     m, dialect = planned.measure, arithmetic.dialect
     assert reading.dialect is dialect, "the rows and their cells are of one engine"
@@ -107,7 +113,17 @@ def rows_sql(
     cells: dict[Statistic, str] = {}
     sums: dict[Statistic, str] = {}
     for statistic in m.statistics:
-        if statistic.part in (Part.VALUE, Part.REST):
+        if added_up and whole_multiples(statistic, facts, ends.get(statistic), arithmetic):
+            assert statistic.argument is not None
+            value, fact = read[statistic.argument], facts[statistic.argument]
+            value = (
+                value
+                if statistic.condition is None
+                else f"CASE WHEN {read[statistic.condition]} THEN {value} END"
+            )
+            counted[statistic] = name = named.setdefault(value, f"g{len(named)}")
+            sums[statistic] = multiplied_sql(statistic, name, fact.type)
+        elif statistic.part in (Part.VALUE, Part.REST):
             cell = _value(statistic, read, facts, arithmetic, ends.get(statistic))
             counted[statistic] = cells[statistic] = named.setdefault(cell, f"g{len(named)}")
         elif statistic.part in CELLS and statistic.other is None:
