@@ -296,8 +296,14 @@ class PostgresEngine:
                 self._execute(f"LOCK TABLE {places} IN ACCESS SHARE MODE")
             return read()
         finally:
-            with suppress(Exception):  # of a connection that is lost, nothing is open
-                self._execute("ROLLBACK")
+            self._end()
+
+    def _end(self) -> None:
+        """End the transaction; a connection that cannot is closed, and the next reading opens another."""
+        try:
+            self._execute("ROLLBACK")
+        except Exception:  # lost, or in the middle of something that was interrupted
+            self._connection.close()
 
     def _present(self) -> dict[int, State]:
         tracked = self._catalogue("SELECT to_regclass('dpsql.versions') IS NOT NULL", ()) == [(True,)]
