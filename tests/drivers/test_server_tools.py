@@ -59,6 +59,12 @@ def test_jdbc_reads_the_metadata(jdbc: dict[str, str]) -> None:
     assert jdbc["columns"].split()[:3] == ["patient_id.int4", "age.int4", "sex.text"]
     assert jdbc["types"] == "true"
     assert jdbc["functions"] == ""
+    assert jdbc["keys"] == "wards.ward"
+    assert jdbc["private keys"] == "patients.patient_id"
+    assert jdbc["imported"] == "visits.patient_id.patients.patient_id"
+    assert jdbc["exported"] == "visits.patient_id"
+    assert jdbc["crossed"] == "patient_id"
+    assert jdbc["indices"] == jdbc["best row"] == "ward"
     assert jdbc["valid"] == "true"
 
 
