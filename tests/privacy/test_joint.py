@@ -289,6 +289,24 @@ def test_margins_hold(db: dpsql.Connection, sql: str) -> None:
     assert 0.935 <= held / counted <= 0.985
 
 
+@pytest.mark.parametrize("sql", [CUBE, NESTED])
+def test_margins_hold_where_rounding_is_as_large_as_noise(tmp_path: Path, sql: str) -> None:
+    """A deviation of about half a row; of 40 releases, the bytes are seeded."""
+    with dpsql.connect(str(built(tmp_path / "zcdp", "zcdp"))) as db:
+        (each,) = plan_of(db._open(), sql, 20.0).measures
+        inner = each.measured
+        exact = db._open().engine.measure(inner)
+        truth = numbers_of(release(exact, inner, lambda noise, size: np.zeros(size, np.int64)), each, True)
+        held = list[bool]()
+        for number in range(40):
+            table = numbers_of(release(exact, inner, seeded((sql, number))), each, True)
+            for at, found in enumerate(finish(table, each)[len(each.keys) :]):
+                assert found.margins is not None
+                away = np.abs(np.array(found.values, dtype=np.float64) - truth.sums[:, at] / 2.0**20)
+                held += (away <= found.margins).tolist()
+        assert 0.95 <= np.mean(held)
+
+
 @pytest.mark.parametrize("sql", ASKED)
 def test_the_error_is_the_expected_one(db: dpsql.Connection, sql: str) -> None:
     """The mean square over 300 releases; whole numbers add up to a sixth of one."""
