@@ -77,7 +77,7 @@ def corrected_sql(
     """
     assert planned.bound[1] < CELL
     units = counts_units(planned) or needs_units(planned.measure.relation)
-    row = rows_sql(planned, Reading(units=units, found=found), arithmetic, ends)
+    row = rows_sql(planned, Reading(units=units, found=found), arithmetic, ends, True)
     parts = [_summed(planned, row, "", inside_groups(planned, row.keys))]
     if special.units is not None:
         apart = replace(special.units, found=found)

@@ -35,6 +35,8 @@ from dpsql.facts.truth_vectors import TruthVectors
 from dpsql.functions.core import narrowing
 from dpsql.functions.core.ranges import spread
 from dpsql.functions.numbers import operands
+from dpsql.fuzz.queries import CROSSINGS
+from dpsql.fuzz.world import World
 from dpsql.ir.column import INTEGER, Interval, Kind
 from dpsql.ir.grid import MOST_BINS
 from dpsql.ir.measure import Measure
@@ -51,8 +53,6 @@ from dpsql.rewrite.statistics import GRID
 from dpsql.shelf import modules
 from dpsql.workload.common_rows import Renamed
 from drawn.coverage import Occurrence
-from drawn.databases import Database
-from drawn.queries import CROSSINGS
 from drawn.run import CALM, Run
 
 _LOADED = tuple(modules(engines.__name__, engines.__path__))
@@ -565,7 +565,7 @@ class Plant:
     calm: float = CALM
     silent: int = 0
 
-    def run(self, worlds: list[Database], calm: Database) -> Run:
+    def run(self, worlds: list[World], calm: World) -> Run:
         """A run that looks for the error, over open databases."""
         return Run(
             *(self.seed, worlds, calm, self.crossings, self.bounded, self.among, 0.0, self.calm),
