@@ -198,5 +198,9 @@ def _together(planned: MeasurePlan, row: Row, parts: list[str]) -> str:
     else:
         sums = ", ".join([*row.keys, *(f"sum({total}) AS {total}" for total in totals)])
         source = f"SELECT {sums} FROM ({' UNION ALL '.join(parts)}){_by(row, ())}"
-    where = f" WHERE {met(planned.rule, row)}" if isinstance(planned.rule, Threshold) else ""
+    where = (
+        f" WHERE {met(planned.rule, row, f'total{planned.rule.statistic}')}"
+        if isinstance(planned.rule, Threshold)
+        else ""
+    )
     return f"SELECT {', '.join([*outer, *totals])} FROM ({source}){where}"

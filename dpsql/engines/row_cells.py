@@ -19,7 +19,7 @@ from dpsql.engines.number_sql import clamped_sql
 from dpsql.engines.polynomial_sql import product, rounded_square, single
 from dpsql.engines.relation_sql import AS_IT_IS, Reading, key_sql, relation_sql, scalar_sql, type_in
 from dpsql.facts.ownership import Owned, ownership_of
-from dpsql.ir.column import Fact, Kind
+from dpsql.ir.column import BIGINT, HUGEINT, Fact, Kind
 from dpsql.ir.plan import MeasurePlan, Shape
 from dpsql.ir.scalar import Scalar
 from dpsql.ir.statistic import CELLS, Part, Statistic, width_of
@@ -91,7 +91,9 @@ def rows_sql(
     read: dict[Scalar, str] = {}
     units = ["u"] if planned.shape is not Shape.ROWS and reading.units else []
     columns = [f"{quote(owned.unit)} AS u" for _ in units]
-    columns += [f"{key_sql(k.scalar, m.relation)} AS {name}" for k, name in zip(m.keys, keys, strict=True)]
+    columns += [
+        f"{key_sql(k.scalar, m.relation, dialect)} AS {name}" for k, name in zip(m.keys, keys, strict=True)
+    ]
     facts: dict[Scalar, Fact] = {}
     for statistic in m.statistics:
         for letter, scalar in (("x", statistic.argument), *_others(statistic), ("c", statistic.condition)):
@@ -178,7 +180,7 @@ def _value(
     elif arithmetic.doubles and max(abs(statistic.low), abs(statistic.high)) < 2**53:
         sql = _integer_in_doubles(statistic, name, ends, arithmetic.dialect)
     else:
-        sql = _integer(statistic, name, fact)
+        sql = _integer(statistic, name, fact, arithmetic.dialect)
         sql = arithmetic.dialect.double(sql) if arithmetic.doubles else sql
     return sql if statistic.condition is None else f"CASE WHEN {read[statistic.condition]} THEN {sql} END"
 
@@ -197,21 +199,22 @@ def _integer_in_doubles(statistic: Statistic, name: str, ends: Ends | None, dial
     return cell if per_step == 1 else dialect.scaled(cell, per_step)
 
 
-def _integer(statistic: Statistic, name: str, fact: Fact) -> str:
+def _integer(statistic: Statistic, name: str, fact: Fact, dialect: Dialect) -> str:
     low, high, offset = int(statistic.low), int(statistic.high), int(statistic.offset)
     if low == high == offset:  # zero steps, of a size that no integer type need hold
         return f"CASE WHEN {name} IS NOT NULL THEN 0::BIGINT END"
-    wide = "HUGEINT" if fact.type.sql in ("UBIGINT", "HUGEINT", "UHUGEINT") else "BIGINT"
+    in_64_bits = fact.type.sql not in ("UBIGINT", "HUGEINT", "UHUGEINT")
+    wide = dialect.type(BIGINT if in_64_bits else HUGEINT)
     if fact.type.sql == "UHUGEINT":
         name = f"CAST(CASE WHEN {name} > {2**64}::UHUGEINT THEN {2**64}::UHUGEINT ELSE {name} END AS HUGEINT)"
-    elif fact.type.sql != wide:
+    elif dialect.type(fact.type) != wide:
         name = f"CAST({name} AS {wide})"
     sql = f"CASE WHEN {name} > {high}::{wide} THEN {high}::{wide}"
     sql += f" WHEN {name} < {low}::{wide} THEN {low}::{wide} ELSE {name} END"
     sql = f"({sql} - {offset}::{wide})" if offset else sql
     per_step = int(1 / statistic.step)
     sql = f"{sql} * {per_step}::{wide}" if per_step != 1 else sql
-    return sql if wide == "BIGINT" else f"CAST({sql} AS BIGINT)"
+    return sql if in_64_bits else f"CAST({sql} AS BIGINT)"
 
 
 def _float(statistic: Statistic, name: str, fact: Fact, arithmetic: Arithmetic, ends: Ends | None) -> str:
