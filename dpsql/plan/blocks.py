@@ -5,10 +5,8 @@
 
 Claim   no unit of another block moves any number that the plan measures.
 Proof   All that is measured of private rows is computed from the relations of its measures, which have no
-        row of such a unit (facts/unit_blocks.py). Numbers that are measured together are sums of cells; the
-        rows of a unit that no statement counts are in cells that no number reads, at place -1, which the
-        strategy does not measure: so it is with each unit that is in none of the statements' relations. A
-        clip scales the rows of one unit by what that unit holds.
+        row of such a unit (facts/unit_blocks.py). Numbers that are measured together are sums of cells of the
+        rows of all statements, with or without their conditions: those rows are looked at.
 Test    tests/privacy/test_unit_blocks.py
 """
 
@@ -32,6 +30,6 @@ def blocks_read(plan: Plan | ExportPlan, blocks: UnitBlocks) -> frozenset[int]:
 
 def _relations(measures: tuple[MeasurePlan, ...]) -> Iterator[Relation]:
     for planned in measures:
-        yield from (planned.measure.relation,) if planned.joint is None else planned.joint.read
+        yield from (planned.measure.relation, planned.measured.measure.relation)
         if planned.again is not None:
             yield from _relations((planned.again,))
