@@ -74,6 +74,16 @@ class Error(Exception):
         before = self.text[: self.start]
         return before.count("\n") + 1, self.start - (before.rfind("\n") + 1) + 1
 
+    @property
+    def shown(self) -> tuple[int, int] | None:
+        """Start and end of the part of the text that ``str`` shows: its line, at most 120 characters."""
+        if self.position is None or self.start is None:
+            return None
+        column = self.position[1]
+        left = self.start - (column - 1) + max(0, column - 60)
+        end = self.text.find("\n", self.start)
+        return left, min(left + 120, len(self.text) if end < 0 else end)
+
     def __str__(self) -> str:
         lines = [f"error[{self.code}]: {self.title}"]
         if self.position is not None and self.start is not None:
@@ -89,7 +99,7 @@ class Error(Exception):
         """Return the source line with a caret below the span."""
         source_line = self.text.split("\n")[line - 1]
         left = max(0, column - 60)
-        shown = source_line[left : left + 120].replace("\t", " ")
+        shown = self.text[slice(*self.shown or (0, 0))].replace("\t", " ")
         width = max(1, min(end - start, len(source_line) - column + 1, 120 - (column - 1 - left)))
         gutter = " " * len(str(line))
         caret = " " * (column - 1 - left) + "^" * width

@@ -16,6 +16,7 @@ from dpsql.errors import Error, InterfaceError
 from dpsql.lazy_dataclass import dataclass
 from dpsql.render.box import answer_text
 from dpsql.shell import run as shell
+from dpsql.shell.places import Files
 from dpsql.terminal.accounts import budget_text
 from dpsql.terminal.explanation import wrapped
 from dpsql.terminal.output import flush, interactive, look, paint, put, refusal, width
@@ -100,7 +101,7 @@ def demo(options: Namespace) -> int:
         if interactive():
             put("\nAnd here is the shell, for questions of your own: \\? lists what there is, \\q leaves.\n")
             flush()
-            return shell(Namespace(database=database, policy=None, ledger=None, analyst="ana", study=None))
+            return shell(Files(database, analyst="ana"))
     finally:
         if not keep:
             shutil.rmtree(folder, ignore_errors=True)

@@ -264,6 +264,18 @@ class Connection(Exceptions):
             entries = guarded(lambda: session.ledger.bought(self.analyst, most))
         return tuple(_purchase(entry, self.analyst) for entry in entries)
 
+    def purchases_of(self, sql: str, since: int) -> tuple[Purchase, ...]:
+        """Return this connection's own purchases of a query since purchase number ``since``."""
+        from dpsql.accounting.entries import in_two
+
+        spellings = self._open().ledger.spellings(sql)
+        return tuple(
+            purchase
+            for purchase in self.latest_purchases(self.purchase_count - since)
+            if purchase.analyst == (self.analyst or "")
+            and (purchase.sql in spellings or in_two(purchase.sql)[1] in spellings)
+        )
+
     def interrupt(self) -> None:
         """Stop the running query from another thread. What was debited stays debited."""
         interrupt(self._open())

@@ -182,7 +182,9 @@ def _integer_in_doubles(statistic: Statistic, name: str, ends: Ends | None, dial
 
 
 def _integer(statistic: Statistic, name: str, fact: Fact) -> str:
-    low, high = int(statistic.low), int(statistic.high)
+    low, high, offset = int(statistic.low), int(statistic.high), int(statistic.offset)
+    if low == high == offset:  # zero steps, of a size that no integer type need hold
+        return f"CASE WHEN {name} IS NOT NULL THEN 0::BIGINT END"
     wide = "HUGEINT" if fact.type.sql in ("UBIGINT", "HUGEINT", "UHUGEINT") else "BIGINT"
     if fact.type.sql == "UHUGEINT":
         name = f"CAST(CASE WHEN {name} > {2**64}::UHUGEINT THEN {2**64}::UHUGEINT ELSE {name} END AS HUGEINT)"
@@ -190,7 +192,7 @@ def _integer(statistic: Statistic, name: str, fact: Fact) -> str:
         name = f"CAST({name} AS {wide})"
     sql = f"CASE WHEN {name} > {high}::{wide} THEN {high}::{wide}"
     sql += f" WHEN {name} < {low}::{wide} THEN {low}::{wide} ELSE {name} END"
-    sql = f"({sql} - {int(statistic.offset)}::{wide})" if statistic.offset else sql
+    sql = f"({sql} - {offset}::{wide})" if offset else sql
     per_step = int(1 / statistic.step)
     sql = f"{sql} * {per_step}::{wide}" if per_step != 1 else sql
     return sql if wide == "BIGINT" else f"CAST({sql} AS BIGINT)"

@@ -21,8 +21,10 @@ from dpsql.ir.column import Value
 from dpsql.ir.heading import Heading
 from dpsql.lazy_dataclass import dataclass
 from dpsql.parse.scripts import tokens
+from dpsql.remote import calls, documents
 from dpsql.server.accounts import OWN_TABLES, own_table
 from dpsql.server.aside import Aside
+from dpsql.server.calls import COLUMNS, called
 from dpsql.server.catalogues import Names, Unanswered
 from dpsql.server.dialect import Understood
 from dpsql.server.explained import explaining
@@ -75,6 +77,9 @@ class Questions:
 
     async def ask(self, question: Question) -> Result:
         """Answer a question."""
+        call = called(question.sql)
+        if call is not None:
+            return await self._call(call)
         typed, question = question, _explained(question)
         own = _own(question.sql)
         if own is not None:
@@ -102,6 +107,8 @@ class Questions:
 
     async def columns(self, question: Question) -> tuple[Column, ...]:
         """Return the columns of what ``ask`` would return, free."""
+        if called(question.sql) is not None:
+            return COLUMNS
         question = _explained(question)
         own = _own(question.sql)
         if own is not None:
@@ -117,6 +124,28 @@ class Questions:
 
         columns = columns_of(await self.in_pool(work, "describe", text, question.start))
         return widened(columns) if settings.show("dpsql.margins") == "columns" else columns
+
+    async def _call(self, document: str) -> Result:
+        """Answer a call of ``dpsql shell``; its refusals are answers, whole as the shell shows them."""
+        try:
+            call = calls.read(document)
+        except Error as error:
+            raise Failure(refused(error, Understood("", ()))) from None
+        longest = self.settings.timeout
+
+        def work(pooled: Pooled) -> tuple[object, str]:
+            pooled.db.timeout = min(call.timeout or longest, longest)
+            found = calls.result_of(pooled.db, call)
+            return found, documents.written(("ok", found))
+
+        try:
+            _, text = await self.in_pool(work, "question" if call.pays else "call")
+        except Failure as failure:
+            if failure.refusal is None:
+                raise
+            refusal = calls.refusal_of(failure.refusal, call.arguments.get("sql", ""))
+            text = documents.written(("refused", refusal))
+        return Result(COLUMNS, [(text,)])
 
     async def types(self, written: str, mark: Marked) -> tuple[int, ...]:
         """Return the oids of the values of a statement, as far as it tells them."""
@@ -195,7 +224,7 @@ class Questions:
         except Error as error:
             code = error.code
             state = "57014" if code == "D601" and self.stop.is_set() else ""
-            raise Failure(refused(error, text or Understood("", ()), start, state)) from None
+            raise Failure(refused(error, text or Understood("", ()), start, state), error) from None
         finally:
             self.asking = False
             if event == "question" or code != "ok":

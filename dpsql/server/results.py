@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from dpsql.answer import Answer
+from dpsql.errors import Error
 from dpsql.ir.heading import Heading
 from dpsql.lazy_dataclass import dataclass
 from dpsql.server.encoding import Kind, kind_of
@@ -33,11 +34,11 @@ class Result:
 
 
 class Failure(Exception):
-    """A statement fails, and the connection goes on."""
+    """A statement fails, and the connection goes on; by a refusal of dpsql's, or without one."""
 
-    def __init__(self, fields: Fields) -> None:
+    def __init__(self, fields: Fields, refusal: Error | None = None) -> None:
         super().__init__(fields["M"])
-        self.fields = fields
+        self.fields, self.refusal = fields, refusal
 
 
 class Expelled(Exception):

@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import re
-from argparse import Namespace
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from prompt_toolkit import PromptSession
@@ -64,9 +62,8 @@ _STYLE = Style.from_dict(
 """Colours that are readable on a dark and on a light background."""
 
 
-def editor_reader(opening: Opening, options: Namespace, complete: Complete) -> Typed:
+def editor_reader(opening: Opening, database: str, complete: Complete) -> Typed:
     """Return a function that reads from the editor; it can start before the database is open."""
-    database = Path(options.database)
     known = _SessionFacts(opening, database)
     completer = _Completer(known)
     session: PromptSession[str] = PromptSession(
@@ -128,7 +125,7 @@ class _SessionFacts:
     """Tables, columns and prompt of the session, looked up at most once for each prompt."""
 
     opening: Opening
-    database: Path
+    database: str
     _tables: tuple[Table, ...] | None = None
     _prompt: Prompt | None = None
 

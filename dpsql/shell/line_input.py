@@ -4,34 +4,33 @@ from __future__ import annotations
 
 import os
 import sys
-from argparse import Namespace
 from contextlib import suppress
-from pathlib import Path
 
 from dpsql.render.digits import printable
 from dpsql.shell.opening import Opening
+from dpsql.shell.places import Place
 from dpsql.shell.prompt import prompt
 from dpsql.shell.state import Complete, Typed
 from dpsql.terminal.output import paint, tell
 
 
-def reader(opening: Opening, options: Namespace, complete: Complete) -> Typed:
+def reader(opening: Opening, place: Place, complete: Complete) -> Typed:
     """Return a function that reads one command or some complete statements; it raises EOFError at the end."""
-    tell(paint(_greeting(Path(options.database), options.analyst), "dim", sys.stderr))
+    tell(paint(_greeting(place), "dim", sys.stderr))
     with suppress(ImportError):  # the editor is an extra: without it, plain lines
         if os.environ.get("TERM", "dumb") != "dumb":
             from dpsql.shell.editor import editor_reader
 
-            return editor_reader(opening, options, complete)
-    return _plain_reader(opening, Path(options.database), complete)
+            return editor_reader(opening, place.name, complete)
+    return _plain_reader(opening, place.name, complete)
 
 
-def _greeting(database: Path, analyst: str | None) -> str:
-    who = f" as {analyst}" if analyst else ""
-    return f"dpsql on {printable(database.name + who)}: SQL ends with ;   \\? for help, \\q to leave"
+def _greeting(place: Place) -> str:
+    who = f" as {place.analyst}" if place.analyst else ""
+    return f"dpsql on {printable(place.title + who)}: SQL ends with ;   \\? for help, \\q to leave"
 
 
-def _plain_reader(opening: Opening, database: Path, complete: Complete) -> Typed:
+def _plain_reader(opening: Opening, database: str, complete: Complete) -> Typed:
     with suppress(ImportError):  # not everywhere: without it, plain lines
         import readline  # noqa: F401 - input() edits with it
 

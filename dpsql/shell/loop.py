@@ -10,19 +10,17 @@ from __future__ import annotations
 import re
 import signal
 import sys
-from argparse import Namespace
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from types import FrameType
 
-from dpsql.dbapi import connect
 from dpsql.errors import Error, InterfaceError, InternalError
 from dpsql.parse.scripts import Lines, Statement, in_script, statements, tokens
 from dpsql.shell.commands import command, takes_sql, translate
 from dpsql.shell.opening import Opening
+from dpsql.shell.places import Place
 from dpsql.shell.settings import change_setting
 from dpsql.shell.state import Shell
 from dpsql.shell.statement import ask
@@ -35,34 +33,32 @@ _TERMINATOR = re.compile(r"\s*\\(gx?|G|q)\s*\Z")
 """The psql commands that end a statement: \\g, \\gx shows one column per line, \\q drops it and quits."""
 
 
-def run(options: Namespace, text: str | None = None) -> int:
+def run(place: Place, text: str | None = None) -> int:
     """Run a session and return the exit code.
 
     It is 0 in a terminal. Elsewhere it is 0, 1 after a refusal, or 3 after a refusal for lack of budget.
     """
-    if text in (None, "-") and interactive() and Path(options.database).exists():
-        with _end_on_signals(), closing(Opening(partial(_open_shell, options, True))) as opening:
-            converse(opening, options)
+    if text in (None, "-") and interactive() and place.is_there():
+        with _end_on_signals(), closing(Opening(partial(_open_shell, place, True))) as opening:
+            converse(opening, place)
         return 0
-    shell = _open_shell(options, False)
-    with shell.db:
+    shell = _open_shell(place, False)
+    with closing(shell.db):
         read(shell, _stdin_lines() if text in (None, "-") else text.splitlines(keepends=True), "query")
     return shell.code
 
 
-def _open_shell(options: Namespace, interactive: bool) -> Shell:
-    shell = Shell(
-        connect(options.database, options.policy, options.ledger, options.analyst, options.study), interactive
-    )
+def _open_shell(place: Place, interactive: bool) -> Shell:
+    shell = Shell(place.connect(), interactive)
     shell.read = lambda text, name: read(shell, text.splitlines(keepends=True), name)
     return shell
 
 
-def converse(opening: Opening, options: Namespace) -> None:
+def converse(opening: Opening, place: Place) -> None:
     """Read and run what is typed at prompts, until the user quits."""
     from dpsql.shell.line_input import reader  # a pipe needs no editor
 
-    read_text = reader(opening, options, partial(complete, ""))
+    read_text = reader(opening, place, partial(complete, ""))
     while opening.shell is None or not opening.shell.done:
         try:
             text = read_text()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 
+from dpsql.dbapi import Connection
 from dpsql.render.digits import on_a_line
 from dpsql.shell.state import Shell
 from dpsql.terminal.output import tell
@@ -55,7 +56,8 @@ class Opening:
             self.shell.db.close()
 
     def _announce_ledger(self, shell: Shell) -> None:
-        if shell.db.ledger_created and not self._ledger_announced:
-            name = on_a_line(shell.db.ledger_path.name)
+        db = shell.db
+        if isinstance(db, Connection) and db.ledger_created and not self._ledger_announced:
+            name = on_a_line(db.ledger_path.name)
             tell(f"created {name}: it records what was spent and every answer, so keep it")
         self._ledger_announced = True

@@ -9,9 +9,9 @@ from __future__ import annotations
 import math
 import sys
 from contextlib import suppress
-from pathlib import Path
 
-from dpsql.dbapi import Account, Balance, Connection
+from dpsql.dbapi.accounts import Account, Balance
+from dpsql.dbapi.direct_calls import DirectCalls
 from dpsql.errors import Error
 from dpsql.lazy_dataclass import dataclass
 from dpsql.render.digits import below, printable, wide
@@ -37,20 +37,20 @@ class Prompt:
         return "...> ".rjust(wide(self.text))
 
 
-def prompt(db: Connection | None, database: Path) -> Prompt:
+def prompt(db: DirectCalls | None, database: str) -> Prompt:
     """Return the current prompt; ``db`` is None while the database is being opened."""
     left, granted = None, 0.0
     with suppress(Error):  # the next statement reports a busy ledger
         if db is not None:
             left, granted = remaining(db)
-    name = printable(database.stem or database.name)
+    name = printable(database)
     name = name if len(name) <= _NAME_WIDTH else f"{name[: _NAME_WIDTH - 3]}..."
     if left is None:
         return Prompt(name, f"{_epsilon()} ....", False)
     return Prompt(name, f"{_epsilon()} {short(left)}", left < _LOW_SHARE * granted)
 
 
-def remaining(db: Connection) -> tuple[float, float]:
+def remaining(db: DirectCalls) -> tuple[float, float]:
     """Return the remaining and the granted epsilon of the account with less left: database or analyst."""
     balance = db.budget
     accounts = [(balance.remaining, balance.granted)]
@@ -62,7 +62,7 @@ def remaining(db: Connection) -> tuple[float, float]:
     return min(accounts)
 
 
-def _own_shared(db: Connection, balance: Balance) -> list[Account]:
+def _own_shared(db: DirectCalls, balance: Balance) -> list[Account]:
     """Return the accounts of groups and studies that this connection pays from."""
     return [each for each in balance.shared if db.analyst is not None or each.analyst == f"study {db.study}"]
 

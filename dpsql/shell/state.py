@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from dpsql.answer import Answer
-from dpsql.dbapi import Connection
+from dpsql.dbapi.direct_calls import DirectCalls
 from dpsql.errors import Error
 from dpsql.lazy_dataclass import dataclass
 from dpsql.terminal import output
@@ -33,7 +33,7 @@ class Shell:
     ``done`` ends the session.
     """
 
-    db: Connection
+    db: DirectCalls
     interactive: bool = False
     confirm: float | None = 0.25
     timing: bool = False

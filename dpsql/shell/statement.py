@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import time
 
-from dpsql.accounting.entries import in_two
 from dpsql.answer import Answer
-from dpsql.dbapi import Connection
+from dpsql.dbapi.direct_calls import DirectCalls
 from dpsql.errors import Error
 from dpsql.ir.price import Price
 from dpsql.render.digits import above, below
@@ -106,16 +105,9 @@ def share(price: Price) -> str:
     return f"{100 * price.share:.0f} %" if price.share >= 0.01 else "less than 1 %"
 
 
-def _paid(db: Connection, sql: str, before: int) -> str:
+def _paid(db: DirectCalls, sql: str, before: int) -> str:
     """Describe what this query has paid since purchase number ``before``, with its bound searches."""
-    purchases = db.latest_purchases(db.purchase_count - before)
-    spellings = db._open().ledger.spellings(sql)
-    purchases = tuple(purchase for purchase in purchases if purchase.analyst == (db.analyst or ""))
-    purchases = tuple(
-        purchase
-        for purchase in purchases
-        if purchase.sql in spellings or in_two(purchase.sql)[1] in spellings
-    )
+    purchases = db.purchases_of(sql, before)
     if not purchases:
         return "nothing was paid"
     paid = above(sum(purchase.epsilon for purchase in purchases))

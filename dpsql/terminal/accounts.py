@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, fields
 from textwrap import fill
 
-from dpsql.dbapi import Connection, Purchase
-from dpsql.dbapi.accounts import Account
+from dpsql.dbapi.accounts import Account, Purchase
+from dpsql.dbapi.direct_calls import DirectCalls
 from dpsql.render.box import box
 from dpsql.render.digits import above, below, printable, wide
 from dpsql.render.display import Look
@@ -22,7 +22,7 @@ _NARROW = 60
 """In a narrower terminal, each row is shown with one column per line."""
 
 
-def budget_text(db: Connection, columns: int, most: int | None = None) -> str:
+def budget_text(db: DirectCalls, columns: int, most: int | None = None) -> str:
     """Return a box of the accounts and a box of the latest purchases, ``most`` at most."""
     balance = db.budget
     rows = [("database", balance.granted, balance.spent)]
@@ -110,7 +110,7 @@ def _description(purchase: Purchase) -> str:
     return text if purchase.answered else f"(unanswered) {text}"
 
 
-def budget_json(db: Connection, most: int | None = None) -> str:
+def budget_json(db: DirectCalls, most: int | None = None) -> str:
     """Return the accounts and the latest purchases, ``most`` at most, as JSON."""
     balance = db.budget
     accounts = [
@@ -146,7 +146,7 @@ def budget_json(db: Connection, most: int | None = None) -> str:
     return json.dumps(document, indent=2, ensure_ascii=False)
 
 
-def budget_csv(db: Connection, most: int | None = None) -> str:
+def budget_csv(db: DirectCalls, most: int | None = None) -> str:
     """Return the latest purchases, ``most`` at most, as CSV."""
     names = [field.name for field in fields(Purchase)]
     return csv_text(names, ([getattr(each, name) for name in names] for each in _purchases(db, most)))
@@ -156,10 +156,10 @@ def _shares(account: Account) -> dict[str, float]:
     return {"granted": account.granted, "spent": account.spent, "remaining": account.remaining}
 
 
-def _purchases(db: Connection, most: int | None) -> Sequence[Purchase]:
+def _purchases(db: DirectCalls, most: int | None) -> Sequence[Purchase]:
     return db.purchases if most is None else db.latest_purchases(most)
 
 
-def _visible(db: Connection, analyst: str) -> bool:
+def _visible(db: DirectCalls, analyst: str) -> bool:
     """Whether this connection may see an analyst's account: the owner sees all, an analyst their own."""
     return db.analyst in (None, analyst)

@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import threading
-from argparse import Namespace
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -21,6 +20,7 @@ from dpsql.render.digits import wide
 from dpsql.shell import statement
 from dpsql.shell.loop import complete, read
 from dpsql.shell.opening import Opening
+from dpsql.shell.places import Files
 from dpsql.shell.prompt import prompt, short
 from dpsql.shell.state import Shell
 from dpsql.terminal import output, waiting
@@ -305,7 +305,7 @@ def test_how_long_is_said() -> None:
 def test_the_prompt_shows_the_smaller_of_what_is_left(shell: Shell, clinic: Path) -> None:
     accounts = {each.analyst: each.remaining for each in shell.db.budget.accounts}
     left = min(shell.db.budget.remaining, accounts["ana"])
-    now = prompt(shell.db, clinic)
+    now = prompt(shell.db, clinic.stem)
     assert now.text == f"{clinic.stem} ε {short(left)}> "
     assert len(now.more) == wide(now.text)
     assert now.more.endswith("...> ")
@@ -348,7 +348,7 @@ def test_without_prompt_toolkit_lines_are_plain(
     monkeypatch.setattr("builtins.input", person)
     monkeypatch.setattr(loop, "interactive", lambda: True)
     before = signal.getsignal(signal.SIGINT)
-    assert loop.run(Namespace(database=clinic, policy=None, ledger=None, analyst="ana", study=None)) == 0
+    assert loop.run(Files(clinic, analyst="ana")) == 0
     assert "42" in capsys.readouterr().out
     assert [each.strip()[-5:] for each in prompts][1] == "...>"
     assert signal.getsignal(signal.SIGINT) is before

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import difflib
 import fcntl
+import itertools
 import json
 import os
 import pty
@@ -21,7 +22,7 @@ import subprocess
 import sys
 import termios
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import duckdb
@@ -100,7 +101,9 @@ OWN = (  # the terminal is the process's own, so that Ctrl-C reaches it
 class Terminal:
     """A shell in a terminal, and what somebody in front of it sees."""
 
-    def __init__(self, folder: Path, ledger: Path, columns: int, **more: str) -> None:
+    def __init__(
+        self, folder: Path, ledger: Path, columns: int, place: Sequence[str] = (), **more: str
+    ) -> None:
         self.ledger, self.screen = ledger, pyte.Screen(columns, 40)
         self.stream = pyte.ByteStream(self.screen)
         self.raw = b""
@@ -109,7 +112,8 @@ class Terminal:
         kept |= {"DPSQL_HISTORY": str(ledger.with_suffix(".history"))}
         self.ours, theirs = pty.openpty()
         fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("4H", 40, columns, 0, 0))
-        words = ["-m", "dpsql.cli", "shell", "world.duckdb", "--ledger", str(ledger), "--analyst", "ana"]
+        files = ("world.duckdb", "--ledger", str(ledger), "--analyst", "ana")
+        words = ["-m", "dpsql.cli", "shell", *(place or files)]
         self.process = subprocess.Popen(
             [sys.executable, "-c", OWN, *words],
             stdin=theirs,
@@ -204,8 +208,14 @@ PROMPT = r"^world ε \d+\.\d\d>$"
 def test_a_session(terminal: Terminal) -> None:
     terminal.until(PROMPT)
     terminal.shows("first")
+    session(terminal)
 
-    terminal.type("SELECT AVG(")
+
+def session(terminal: Terminal) -> None:
+    """What is typed and seen after the first prompt, on files and against a server."""
+    terminal.type("SELECT 1 AS one;\r")  # also says that the ledger is new, where it is a file
+    terminal.until("free: only public data")
+    terminal.type(f"{CLEAR}SELECT AVG(")
     terminal.shows("completion")
     terminal.type(f"{TAB}) AS age, COUNT(*) AS n, town FROM peo{TAB}\rGROUP BY town;\r")
     terminal.shows("answer")
@@ -239,6 +249,48 @@ def test_a_session(terminal: Terminal) -> None:
     terminal.until(rf"SELECT nothing\n{PROMPT[1:]}")
     terminal.type("\\q\r")
     assert terminal.ended() == 0
+
+
+def test_a_session_against_a_server_shows_the_same_screens(served_world: str, world: Path) -> None:
+    """The password is asked for first; then each screen is the one that was kept for files."""
+    place = ("--host", "127.0.0.1", "--port", served_world, "-U", "ana", "--dbname", "world")
+    ledger = world / "served.ledger"
+    terminal = Terminal(world, ledger, 80, place)
+    try:
+        terminal.until(r"^Password for ana: *$")
+        terminal.type(f"{PASSWORD}\r")
+        terminal.until(PROMPT)
+        assert "dpsql on world at 127.0.0.1 as ana: SQL ends with ;" in terminal.text
+        assert PASSWORD not in terminal.text
+        session(terminal)
+        assert PASSWORD not in ledger.with_suffix(".history").read_text()
+    finally:
+        terminal.close()
+
+
+PASSWORD = "correct horse battery"
+
+
+@pytest.fixture
+def served_world(world: Path) -> Iterator[str]:
+    """The port of a server of the same database."""
+    where = ["world.duckdb", "--ledger", "served.ledger"]
+    start = [sys.executable, "-m", "dpsql.cli"]
+    subprocess.run(
+        [*start, "analyst", "add", "world.duckdb", "ana", "--password-stdin"],
+        cwd=world,
+        input=PASSWORD,
+        text=True,
+        check=True,
+    )
+    command = [*start, "serve", *where, "--listen", "127.0.0.1:0"]
+    with subprocess.Popen(command, cwd=world, stderr=subprocess.PIPE, text=True) as server:
+        assert server.stderr is not None
+        said = "".join(itertools.takewhile(lambda line: line != "ready\n", server.stderr))
+        found = re.search(r"127\.0\.0\.1:(\d+)", said)
+        assert found is not None, said
+        yield found[1]
+        server.terminate()
 
 
 @pytest.fixture

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
 
 import psycopg
 import pytest
+import sqlalchemy
 
 from .conftest import Served
 
@@ -40,6 +43,36 @@ def test_names_are_those_of_now(own_server: Served) -> None:
         assert ana.execute(VIEWS).fetchall() == [("seen",)]
         ana.execute("DROP PRIVATE VIEW seen")
         assert ana.execute(VIEWS).fetchall() == []
+
+
+def test_sqlalchemy_reflects_the_keys_that_the_policy_names(served: Served) -> None:
+    engine = sqlalchemy.create_engine(served.url("postgresql+psycopg"))
+    try:
+        tables = sqlalchemy.MetaData()
+        visits = sqlalchemy.Table("visits", tables, autoload_with=engine)
+        assert [column.name for column in tables.tables["patients"].primary_key] == ["patient_id"]
+        (reference,) = visits.foreign_keys
+        assert str(reference.column) == "patients.patient_id"
+        wards = sqlalchemy.Table("wards", tables, autoload_with=engine)
+        assert [column.name for column in wards.primary_key] == ["ward"]
+        assert sqlalchemy.inspect(engine).get_indexes("wards") == []
+        joined = sqlalchemy.select(sqlalchemy.func.count()).select_from(
+            visits.join(tables.tables["patients"])
+        )
+        with engine.connect() as db:
+            assert db.execute(joined).scalar_one() > 0
+    finally:
+        engine.dispose()
+
+
+@pytest.mark.skipif(shutil.which("psql") is None, reason="psql is not installed")
+def test_psql_shows_the_keys(served: Served) -> None:
+    words = ["psql", "-X", served.url(), "-c", "\\d patients", "-c", "\\d+ visits", "-c", "\\di"]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert '"patients_pkey" PRIMARY KEY, btree (patient_id)' in done.stdout
+    assert 'Table "public.visits"' in done.stdout
+    assert done.stderr == ""
 
 
 def test_a_statement_without_end_is_killed(own_server: Served) -> None:

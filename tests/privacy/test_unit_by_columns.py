@@ -12,7 +12,6 @@ import dpsql
 from dpsql.audit import plan_of
 from dpsql.audit.neighbours import units_of, without
 from dpsql.audit.oracles import ready_measures, violations
-from dpsql.bridges.alchemy.reflection import owner_of
 from dpsql.cli import main
 from dpsql.engines import relation_sql
 from dpsql.engines.duckdb import DuckDB
@@ -22,6 +21,7 @@ from dpsql.facts.ownership import Owned, ownership_of
 from dpsql.ir.relation import Columns, names_of
 from dpsql.policy.compose import compose
 from dpsql.policy.model import digest, unit_text
+from dpsql.policy.references import owner_of
 from dpsql.session.checks import parse_policy
 from dpsql.shell.commands.tables import table_text
 

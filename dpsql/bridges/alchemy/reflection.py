@@ -25,6 +25,7 @@ from sqlalchemy.exc import NoSuchTableError
 
 from dpsql.bridges.alchemy.types import type_of
 from dpsql.policy.listing import Column, Table
+from dpsql.policy.references import owner_of
 from dpsql.render.english import one
 
 MAIN = "main"
@@ -155,25 +156,6 @@ def table_comment(table: Table) -> str:
         return f"private: one row of each {table.unit}"
     started = "" if table.rows_per_unit is None else f", clipped from {table.rows_per_unit} on"
     return f"private: rows of {one(table.unit)}{started}"
-
-
-def owner_of(table: Table, tables: tuple[Table, ...]) -> tuple[list[str], Table, list[str]] | None:
-    """Return the foreign key to the unit's table: ([patient_id], patients, [patient_id])."""
-    if not table.path:
-        return None
-    columns, step, places = table.path[0].partition(" -> ")
-    if step:
-        named = [place.rpartition(".") for place in places.split(", ")]
-        there = (owner for owner in tables if owner.name == named[0][0])
-        return next(((columns.split(", "), owner, [key for _, _, key in named]) for owner in there), None)
-    holders = [holder for holder in tables if _holds_each_unit_once(holder)]
-    if len(holders) != 1 or holders[0].name == table.name:
-        return None
-    return columns.split(", "), holders[0], holders[0].path[0].split(", ")
-
-
-def _holds_each_unit_once(table: Table) -> bool:
-    return len(table.path) == 1 and any(", ".join(key) == table.path[0] for key in table.keys)
 
 
 def _tables(connection: Any) -> tuple[Table, ...]:

@@ -4,7 +4,9 @@
     pg_attribute   a row for each of their columns         information_schema.columns
     pg_type        PostgreSQL's built-in types             pg_settings, pg_roles, pg_database: constants
 
-Every other relation of PostgreSQL's catalogue is there and empty: no index, no constraint, no statistics.
+    pg_constraint  a row for each key that is named        information_schema.key_column_usage
+
+Every other relation of PostgreSQL's catalogue is there and empty: no sequence, no statistics.
 
 Claim   the rows hold names, types and comments of relations, the names of the database and the analyst, and
         constants. The number of rows of a table is nowhere: reltuples is -1, sizes are NULL.
@@ -17,6 +19,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import field
 
 from dpsql.lazy_dataclass import dataclass
+from dpsql.server.catalogue.keys import Key, keys_of
 from dpsql.server.catalogue.reference import Row, relations, rows_of, type_names, type_oids
 from dpsql.server.catalogue.relations import PUBLIC, Relation
 from dpsql.server.catalogue.settings import settings_of
@@ -27,7 +30,7 @@ OWNER, OWNER_OID, ANALYST_OID, DATABASE_OID = "dpsql", 10, 16383, 5
 FIRST_OID = 16384
 SYSTEM_SCHEMAS = {"pg_catalog": 11, "information_schema": 13000}
 _PUBLIC_OID = 2200
-_HEAP = 2
+_HEAP, _BTREE = 2, 403
 _DEFAULT_COLLATION = 100
 
 Values = dict[str, object]
@@ -42,6 +45,7 @@ class World:
     relations: Sequence[Relation]
     schemas: dict[str, int] = field(init=False)
     oids: dict[tuple[str, str], int] = field(init=False)
+    keys: tuple[Key, ...] = field(init=False)
 
     def __post_init__(self) -> None:
         names = [(relation.schema, relation.name) for relation in self.relations]
@@ -49,6 +53,7 @@ class World:
         others = [schema for schema in dict(names) if schema != PUBLIC]
         schemas = {schema: FIRST_OID + len(names) + number for number, schema in enumerate(others)}
         object.__setattr__(self, "oids", oids)
+        object.__setattr__(self, "keys", keys_of(self.relations, FIRST_OID + len(names) + len(others)))
         object.__setattr__(self, "schemas", {**SYSTEM_SCHEMAS, PUBLIC: _PUBLIC_OID, **schemas})
 
 
@@ -88,9 +93,74 @@ def _classes(world: World) -> Iterable[Values]:
             "relpersistence": "p",
             "relkind": "v" if view else "r",
             "relnatts": len(relation.columns),
+            "relhasindex": bool(relation.keys),
             "relhasrules": view,
             "relispopulated": True,
             "relreplident": "n" if view else "d",
+        }
+    for key in _indexed(world):
+        yield {
+            "oid": key.index,
+            "relname": key.name,
+            "relnamespace": world.schemas[key.relation.schema],
+            "relowner": OWNER_OID,
+            "relam": _BTREE,
+            "reltuples": -1,
+            "relpersistence": "p",
+            "relkind": "i",
+            "relnatts": len(key.names),
+            "relispopulated": True,
+            "relreplident": "n",
+        }
+
+
+def _indexed(world: World) -> Iterable[Key]:
+    return (key for key in world.keys if key.target is None)
+
+
+def _indexes(world: World) -> Iterable[Values]:
+    for key in _indexed(world):
+        yield {
+            "indexrelid": key.index,
+            "indrelid": world.oids[key.relation.schema, key.relation.name],
+            "indnatts": len(key.names),
+            "indnkeyatts": len(key.names),
+            "indisunique": True,
+            "indisprimary": key.kind == "p",
+            "indimmediate": True,
+            "indisvalid": True,
+            "indisready": True,
+            "indislive": True,
+            "indkey": key.columns,
+            "indcollation": [0] * len(key.names),
+            "indclass": [0] * len(key.names),
+            "indoption": [0] * len(key.names),
+        }
+
+
+def _constraints(world: World) -> Iterable[Values]:
+    for key in world.keys:
+        target = key.target
+        foreign: Values = {}
+        if target is not None:
+            other = world.oids[target.relation.schema, target.relation.name]
+            actions = dict.fromkeys(("confupdtype", "confdeltype"), "a")
+            foreign = {"confrelid": other, "confkey": target.columns, "confmatchtype": "s", **actions}
+        yield {
+            "oid": key.oid,
+            "conname": key.name,
+            "connamespace": world.schemas[key.relation.schema],
+            "contype": key.kind,
+            "convalidated": True,
+            "conrelid": world.oids[key.relation.schema, key.relation.name],
+            "conindid": key.index,
+            "conislocal": True,
+            "connoinherit": True,
+            "conkey": key.columns,
+            "confupdtype": " ",
+            "confdeltype": " ",
+            "confmatchtype": " ",
+            **foreign,
         }
 
 
@@ -257,6 +327,57 @@ def _columns(world: World) -> Iterable[Values]:
             }
 
 
+def _constrained(world: World, key: Key) -> Values:
+    schema = {"constraint_catalog": world.database, "constraint_schema": key.relation.schema}
+    return {**schema, "constraint_name": key.name}
+
+
+_CONSTRAINT_TYPES = {"p": "PRIMARY KEY", "u": "UNIQUE", "f": "FOREIGN KEY"}
+
+
+def _table_constraints(world: World) -> Iterable[Values]:
+    for key in world.keys:
+        yield {
+            **_constrained(world, key),
+            **_named(world, key.relation),
+            "constraint_type": _CONSTRAINT_TYPES[key.kind],
+            "enforced": "YES",
+        }
+
+
+def _key_columns(world: World) -> Iterable[Values]:
+    for key in world.keys:
+        for number, name in enumerate(key.names, 1):
+            yield {
+                **_constrained(world, key),
+                **_named(world, key.relation),
+                "column_name": name,
+                "ordinal_position": number,
+                "position_in_unique_constraint": None if key.target is None else number,
+            }
+
+
+def _referential(world: World) -> Iterable[Values]:
+    for key in world.keys:
+        if key.target is not None:
+            yield {
+                **_constrained(world, key),
+                "unique_constraint_catalog": world.database,
+                "unique_constraint_schema": key.target.relation.schema,
+                "unique_constraint_name": key.target.name,
+                "match_option": "NONE",
+                "update_rule": "NO ACTION",
+                "delete_rule": "NO ACTION",
+            }
+
+
+def _constrained_columns(world: World) -> Iterable[Values]:
+    for key in world.keys:
+        used = key.target or key
+        for name in used.names:
+            yield {**_named(world, used.relation), "column_name": name, **_constrained(world, key)}
+
+
 def _grants(world: World) -> Iterable[Values]:
     for relation in world.relations:
         yield {
@@ -280,6 +401,8 @@ def _catalogue_name(world: World) -> Iterable[Values]:
 _MAKERS: dict[str, Callable[[World], Iterable[Values]]] = {
     "pg_catalog.pg_class": _classes,
     "pg_catalog.pg_attribute": _attributes,
+    "pg_catalog.pg_constraint": _constraints,
+    "pg_catalog.pg_index": _indexes,
     "pg_catalog.pg_description": _descriptions,
     "pg_catalog.pg_namespace": _namespaces,
     "pg_catalog.pg_database": _databases,
@@ -295,6 +418,10 @@ _MAKERS: dict[str, Callable[[World], Iterable[Values]]] = {
     "information_schema.tables": _tables,
     "information_schema.views": _views,
     "information_schema.columns": _columns,
+    "information_schema.table_constraints": _table_constraints,
+    "information_schema.key_column_usage": _key_columns,
+    "information_schema.referential_constraints": _referential,
+    "information_schema.constraint_column_usage": _constrained_columns,
     "information_schema.table_privileges": _grants,
     "information_schema.role_table_grants": _grants,
     "information_schema.column_privileges": _column_grants,

@@ -16,6 +16,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from dpsql.server.catalogue.contents import ANALYST_OID, OWNER, OWNER_OID, World
+from dpsql.server.catalogue.keys import quoted
 from dpsql.server.catalogue.reference import function_oids, relations, type_names, types_by_any_name
 from dpsql.server.catalogue.relations import PUBLIC
 from dpsql.server.catalogue.settings import VERSION, settings_of
@@ -25,7 +26,7 @@ REGISTERED = ("regclass", "regtype", "regproc", "regprocedure", "regnamespace", 
 
 _CONSTANT = {
     "NULL::VARCHAR": """
-        pg_get_expr/3 pg_get_constraintdef/2 pg_get_indexdef/3 pg_get_viewdef/2 pg_get_ruledef/2
+        pg_get_expr/3 pg_get_viewdef/2 pg_get_ruledef/2
         pg_get_triggerdef/2 pg_get_serial_sequence/2 pg_get_partkeydef/1 pg_get_functiondef/1
         pg_get_function_arguments/1 pg_get_function_identity_arguments/1 pg_get_function_result/1
         pg_get_function_sqlbody/1 pg_get_statisticsobjdef/1 pg_get_statisticsobjdef_columns/1
@@ -85,6 +86,11 @@ _MACROS = """
     obj_description(object, catalogue) := CASE WHEN catalogue = 'pg_class'
         THEN getvariable('comments')[object::VARCHAR] END
     col_description(object, number) := getvariable('comments')[object::VARCHAR || '.' || number::VARCHAR]
+    pg_get_constraintdef(object) := getvariable('constraints')[object::VARCHAR]
+    pg_get_constraintdef(object, pretty) := getvariable('constraints')[object::VARCHAR]
+    pg_get_indexdef(object) := getvariable('indexes')[object::VARCHAR]
+    pg_get_indexdef(object, part, pretty) := getvariable('indexes')[CASE WHEN part = 0
+        THEN object::VARCHAR ELSE object::VARCHAR || '.' || part::VARCHAR END]
     to_regclass(x) := fn.regclass(x)
     to_regtype(x) := fn.regtype(x)
     to_regnamespace(x) := fn.regnamespace(x)
@@ -148,13 +154,21 @@ def maps_of(world: World) -> dict[str, tuple[list[Any], list[Any]]]:
         oid: name if schema == PUBLIC else f"{schema}.{name}" for (schema, name), oid in world.oids.items()
     }
     catalogue = {layout.oid: name for name, layout in relations().items() if layout.oid}
+    class_names |= {key.index: key.name for key in world.keys if key.target is None}
     class_names |= {oid: name.removeprefix("pg_catalog.") for oid, name in catalogue.items()}
     comments: dict[str, str | None] = {}
     for relation in world.relations:
         oid = world.oids[relation.schema, relation.name]
         comments |= {str(oid): relation.comment or None}
         comments |= {f"{oid}.{at}": column.comment or None for at, column in enumerate(relation.columns, 1)}
+    indexes: dict[str, str | None] = {"": None}
+    for key in world.keys:
+        if key.target is None:
+            indexes |= {str(key.index): key.index_text}
+            indexes |= {f"{key.index}.{at}": quoted(name) for at, name in enumerate(key.names, 1)}
     maps: dict[str, Mapping[Any, object]] = {
+        "constraints": {"": None, **{str(key.oid): key.text for key in world.keys}},
+        "indexes": indexes,
         "settings": settings_of(world.analyst),
         "comments": comments or {"": None},
         "class_names": class_names,

@@ -43,7 +43,7 @@ _HINTS = {
     "conninfo": "\\budget shows the accounts of this session",
     "s": "the arrow keys go through the history",
     "watch": "a repeated query has the same answer: it comes from the ledger, free",
-    "password": "dpsql has no passwords: --analyst names the analyst",
+    "password": "files have no passwords; on a server its owner sets them: dpsql analyst passwd",
     "! shell system": "the shell starts no other programs",
     "clear": "Ctrl-L clears the screen",
     "cd": "write the full paths of files",

@@ -16,7 +16,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from dpsql.dbapi import Connection
+from dpsql.dbapi.direct_calls import DirectCalls
 from dpsql.errors import Error, InterfaceError
 from dpsql.ir.price import Expected, Price
 from dpsql.render.cells import one_line
@@ -63,7 +63,7 @@ def _statement(shell: Shell, argument: str, name: str) -> str:
     return argument.rstrip().removesuffix(";") or shell.asked
 
 
-def _scaled(db: Connection, sql: str, price: Price, times: float) -> Iterator[Price]:
+def _scaled(db: DirectCalls, sql: str, price: Price, times: float) -> Iterator[Price]:
     """Yield the price at ``times`` the epsilon, unless the query sets its own or the policy forbids it."""
     if price.epsilon == 0:
         return
