@@ -455,8 +455,8 @@ CHAPTERS = (
                 "n, sd)` a flat one, of the mean of values with a known deviation. What adds and "
                 "subtracts counts and sums of one row may stand for them. It is NULL where the law of "
                 "their noise is not known: of a number twice, of a count near the threshold of its group, "
-                "of sums of several numbers under Laplace noise ([design note](design/0036-a-posterior- "
-                "knows-the-noise.md)):",
+                "of sums of several numbers under Laplace noise ([design "
+                "note](design/0036-a-posterior-knows-the-noise.md)):",
                 (
                     ("post/posteriors.sql", "the share of smokers in each ward"),
                     ("post/posteriors.sql", "a rate of events in an exposure"),
