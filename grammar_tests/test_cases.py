@@ -8,7 +8,6 @@ from zlib import crc32
 import pytest
 import sqlglot
 from cases import Case, all_cases
-from likeness import apart
 from tiers import without_sweeps
 from worlds import APPROX, Worlds
 
@@ -16,6 +15,7 @@ import dpsql
 from dpsql.audit import plan_of
 from dpsql.audit.oracles import coarseness, meaning, ready_measures, silent_rows, violations, widest_bin
 from dpsql.batch.shares import strain
+from dpsql.fuzz.copies import apart
 from dpsql.ir.plan import MeasurePlan, Plan, PublicKeys
 from dpsql.ir.table import ExactTable, Masses
 from dpsql.post.projection import picked_columns

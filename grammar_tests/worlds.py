@@ -20,7 +20,6 @@ from pathlib import Path
 import duckdb
 import pytest
 from cases import HERE, WORLDS, Case, script
-from likeness import Copy, Neighbour, neighbour, rows_of
 from shared import shared
 from tiers import most_neighbours, quick
 
@@ -31,6 +30,7 @@ from dpsql.engines.duckdb import DuckDB
 from dpsql.engines.exact_tables import measured
 from dpsql.engines.fast_sums import FastSums
 from dpsql.engines.special_units import Limits
+from dpsql.fuzz.copies import Copy, Neighbour, neighbour, rows_of
 from dpsql.ir.plan import MeasurePlan, Plan
 from dpsql.ir.table import ExactTable
 from dpsql.session import Session

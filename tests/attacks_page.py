@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from privacy.planted import AUDITED, GUESSED, PLANTED
+from privacy.planted import AUDITED, FUZZED, GUESSED, PLANTED
 
 from dpsql.attacks.show import attacks
 from dpsql.attacks.table import EPSILONS, short
@@ -46,6 +46,7 @@ def errors() -> str:
     rows += [f"| {planted.words} | `dpsql attack`: {planted.attack} |" for planted in PLANTED]
     rows += [f"| {words} | `dpsql audit`: {verdict} |" for words, verdict in AUDITED]
     rows += [f"| {error.words} | `dpsql audit --attack`: tells too much |" for error in GUESSED]
+    rows += [f"| {error.words} | `dpsql audit --fuzz` |" for error in FUZZED]
     return "\n".join(rows)
 
 

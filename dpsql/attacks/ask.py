@@ -10,7 +10,7 @@ Exact answers are those of the same queries and the same engine without noise, w
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from dataclasses import field
 from pathlib import Path
 from typing import Any, Protocol
@@ -18,6 +18,7 @@ from typing import Any, Protocol
 from dpsql.attacks.world import ANALYSTS, World
 from dpsql.audit.oracles import without_noise
 from dpsql.dbapi import Connection, connect
+from dpsql.engines.duckdb import DuckDB
 from dpsql.lazy_dataclass import dataclass
 
 _ENOUGH = 5  # trials with exact answers, which are right every time
@@ -67,13 +68,19 @@ class Dpsql:
 
     def __init__(self, world: World) -> None:
         self._world, self.trials = world, world.trials
+        self._kept = _Kept(world)
 
     @contextmanager
     def opened(
         self, database: Path, analyst: str = ANALYSTS[0], ledger: Path | None = None
     ) -> Iterator[OfDpsql]:
+        self._kept.keep(database)
         with connect(database, self._world.policy(), ledger or self._world.ledger(), analyst) as db:
             yield OfDpsql(db)
+
+    def close(self) -> None:
+        """Close what is kept open between trials."""
+        self._kept.close()
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,10 +108,38 @@ class Exact:
 
     def __init__(self, world: World) -> None:
         self._world, self.trials = world, min(world.trials, _ENOUGH)
+        self._kept = _Kept(world)
 
     @contextmanager
     def opened(
         self, database: Path, analyst: str = ANALYSTS[0], ledger: Path | None = None
     ) -> Iterator[OfExact]:
+        self._kept.keep(database)
         with connect(database, self._world.policy("approx"), self._world.ledger()) as db:
             yield OfExact(db, self._world.epsilon)
+
+    def close(self) -> None:
+        """Close what is kept open between trials."""
+        self._kept.close()
+
+
+class _Kept:
+    """Engines of the world's own copies, kept open between trials.
+
+    DuckDB has one engine for a file, and starting it takes a third of a trial. Sessions, ledgers and noise
+    are those of each trial, as before. A file that is put in another's place is not kept.
+    """
+
+    def __init__(self, world: World) -> None:
+        self._world, self._stack, self._paths = world, ExitStack(), set[Path]()
+
+    def keep(self, database: Path) -> None:
+        """Keep the engine of a copy that stays what it is."""
+        if database in self._paths or database not in (self._world.database, *self._world.made.values()):
+            return
+        self._paths.add(database)
+        zone = str(self._world.document.get("timezone", "UTC"))
+        self._stack.enter_context(closing(DuckDB(database, zone)))
+
+    def close(self) -> None:
+        self._stack.close()

@@ -8,6 +8,7 @@ from __future__ import annotations
 import multiprocessing
 import signal
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from functools import partial
 from importlib import import_module
 
@@ -80,8 +81,12 @@ def judge(world: World, name: str) -> Judged:
         nothing = Outcome(0, 0, attack.allowed(world.epsilon, world.delta))
         return Judged(attack.name, attack.does, nothing, None, False, f"needs {lacks}")
     try:
-        exact = attack.run(world, Exact(world)) if attack.exact else None
-        ours = attack.run(world, Dpsql(world))
+        exact = None
+        if attack.exact:
+            with closing(Exact(world)) as plain:
+                exact = attack.run(world, plain)
+        with closing(Dpsql(world)) as engine:
+            ours = attack.run(world, engine)
     except InternalError:
         raise
     except Error as error:  # a refusal depends on no private data, and says none

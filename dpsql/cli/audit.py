@@ -51,17 +51,22 @@ def arguments(names: Commands) -> None:
         "price. With --canaries, release all statements once more, together, with each of some units in or "
         "out by a coin, and guess all these coins. Nothing is debited. Units that are not tried may change "
         "more. Whoever can read the files can run it; no account is asked for, and what it prints is for "
-        "the owner only. It exits with 1 unless every statement keeps its promise.",
+        "the owner only. It exits with 1 unless every statement keeps its promise. With --fuzz, it reads no "
+        "private row: queries of the whole language are drawn for the policy's tables, and judged on "
+        "made-up rows, with and without one unit. It exits with 1 if a judge minds any.",
         (
             "dpsql audit clinic.duckdb questions.sql",
             "dpsql audit clinic.duckdb questions.sql --units 50 --trials 0",
             "dpsql audit clinic.duckdb questions.sql --attack --trials 2000 --canaries 20",
+            "dpsql audit clinic.duckdb --fuzz 200 --seed 7",
         ),
     )
     parser.add_argument(
         "database", type=Path, metavar="DB", help="a DuckDB, parquet or csv file, or a folder"
     )
-    parser.add_argument("file", type=Path, metavar="FILE", help="the statements, each ended by a semicolon")
+    parser.add_argument(
+        "file", type=Path, metavar="FILE", nargs="?", help="the statements, each ended by a semicolon"
+    )
     parser.add_argument("--policy", type=Path, metavar="FILE", help="default: DB with .toml")
     parser.add_argument("--epsilon", type=float, metavar="E", help="the price of each; default: the policy's")
     parser.add_argument(
@@ -88,6 +93,14 @@ def arguments(names: Commands) -> None:
         metavar="N",
         help="guess of so many units which were in one release of all statements together; default: none",
     )
+    parser.add_argument(
+        "--fuzz",
+        type=int,
+        metavar="N",
+        help="in place of a FILE: judge so many drawn queries, each on made-up rows with and without a unit",
+    )
+    parser.add_argument("--seed", type=int, metavar="S", help="draw the same queries and rows again")
+    parser.add_argument("--write", type=Path, metavar="FOLDER", help="with --fuzz: a case for each violation")
     parser.set_defaults(run=audit, usage=parser.error)
 
 
@@ -98,6 +111,10 @@ def audit(options: Namespace) -> int:
     from dpsql.dbapi import connect
     from dpsql.parse.scripts import statements
 
+    if options.fuzz is not None:
+        return _fuzzed(options)
+    if options.file is None or options.seed is not None or options.write is not None:
+        options.usage("name a FILE of statements, or --fuzz N, which --seed and --write belong to")
     if options.units < 1 or options.trials < 0:
         options.usage("--units is at least 1, and --trials at least 0")
     if options.attack and options.trials < _FEWEST:
@@ -115,6 +132,16 @@ def audit(options: Namespace) -> int:
                     return _audit_statements(options, db, session, neighbour, asked, text)
     except KeyboardInterrupt:
         raise KeyboardInterrupt("stopped: an audit pays nothing, and leaves nothing behind") from None
+
+
+def _fuzzed(options: Namespace) -> int:
+    from dpsql.cli.fuzz import fuzz
+
+    if options.file is not None or options.attack or options.canaries:
+        options.usage("--fuzz draws its own queries: leave out FILE, --attack and --canaries")
+    if options.fuzz < 1:
+        options.usage("--fuzz is at least 1")
+    return fuzz(options)
 
 
 def _audit_statements(

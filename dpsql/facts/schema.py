@@ -20,12 +20,14 @@ from dpsql.functions.core import meaning, narrowing
 from dpsql.functions.core.windows import windows
 from dpsql.ir.column import (
     ANYTHING,
+    TIMESTAMP,
     Anything,
     Categories,
     Column,
     Domain,
     Fact,
     Interval,
+    Kind,
     Listed,
     Schema,
     Sized,
@@ -106,7 +108,7 @@ def _schema(relation: Relation) -> Schema:
             return both if unit is None else (unit, *both)
         case Aggregate(source, keys, calls):
             inside = facts_of(source)
-            grouped = tuple(Column(key.name, fact_of(key.scalar, inside)) for key in keys)
+            grouped = tuple(Column(key.name, _grouped(fact_of(key.scalar, inside))) for key in keys)
             single = order.named({call.name: _per_unit(call, source) for call in calls})
             return grouped + _columns(order.of_extremes(calls, single))
         case Union(left, right):
@@ -116,6 +118,11 @@ def _schema(relation: Relation) -> Schema:
             return (*schema_of(source), Column(call.name, _window_fact(call, source)))
         case _:
             assert_never(relation)
+
+
+def _grouped(fact: Fact) -> Fact:
+    """Return the fact of a key of groups: a moment is one of microseconds, whatever it was before."""
+    return replace(fact, type=TIMESTAMP) if fact.type.kind is Kind.TIMESTAMP else fact
 
 
 def _columns(facts: Mapping[str, Fact]) -> Schema:

@@ -224,7 +224,7 @@ def _in_words(name: str) -> str:
 
 _TABLES = frozenset(("range", "generate_series"))
 INTERVALS = ("dp_interval_low", "dp_interval_high")
-MODELS = ("dp_linear", "dp_covariance")
+MODELS = ("dp_linear", "dp_logistic", "dp_covariance")
 POSTERIORS = ("dp_beta", "dp_gamma", "dp_normal")
 OWN = frozenset(("dp_randomized_response", *INTERVALS, *MODELS, *POSTERIORS))
 """Functions of dpsql that the binder handles; they never reach an engine."""

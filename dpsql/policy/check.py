@@ -15,6 +15,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Set
 from dataclasses import replace
+from functools import lru_cache
 
 from dpsql.ir.column import ANYTHING, Categories, Column, Domain, Fact, Kind, Listed, Type, type_named
 from dpsql.ir.private_view import PrivateView, with_ranges
@@ -144,6 +145,7 @@ class _Checked:
     keys: tuple[Declared, ...]
 
 
+@lru_cache(maxsize=4)  # an opening checks several times
 def _check(policy: Policy, catalogue: Catalogue) -> _Checked:
     document = document_of(policy.text, policy.name)
     resolved = {fold(rule.name): Held(rule, table_of(document, rule, catalogue)) for rule in policy.tables}

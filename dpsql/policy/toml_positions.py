@@ -14,6 +14,7 @@ from __future__ import annotations
 import contextlib
 import re
 import tomllib
+from functools import lru_cache
 from typing import TypeAlias
 
 from dpsql.errors import DatabaseError, refuse
@@ -73,8 +74,9 @@ class Document:
         return error
 
 
+@lru_cache(maxsize=16)
 def document_of(text: str, name: str) -> Document:
-    """Scan a text and return it with its positions."""
+    """Scan a text and return it with its positions; each connection asks several times for one policy's."""
     return Document(text, name, places_of(text))
 
 

@@ -1,21 +1,14 @@
-"""Drawn queries: random relation trees, printed as an analyst's SQL, judged on random databases.
+"""Drawn queries on the worlds of the fixtures, and errors that drawn queries must find.
 
     python grammar_tests/drawn --triples 20000 --seed 7
 
-A triple is a query, a database, and the database without one unit.
+What draws and judges is ``dpsql.fuzz``; this is what only tests have.
 
-    tables      what the drawing knows of the world's tables
-    scalars     expressions, drawn from every function of the shelf
-    relations   trees of joins, filters, unions, per-unit work
-    printing    a tree as SQL, in one of several hands
-    bounded_units  queries in which more than rows bounds a unit
-    queries     the query over a tree: keys, aggregates, the clauses above them
-    illegal     queries that must be refused
-    files       files of statements over the same rows, many of which are measured together
+    tables      what drawing knows of the fixtures' tables
     databases   small random worlds full of odd values, and their neighbours
-    two_columns a query as it is written where units have two columns
-    judges      sensitivity, order of rows, ranges, meaning, silence
+    illegal     queries that must be refused
+    meaning     what plain DuckDB answers
     coverage    what was drawn and how often
-    shrinking   a query that breaks a rule, made smaller
+    run         one run on the worlds
     planted     errors put into the engine, each of which must be found
 """

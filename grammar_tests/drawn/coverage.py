@@ -13,12 +13,12 @@ from cases import OF_QUERIES
 from dpsql.facts.ownership import Owned, ownership_of
 from dpsql.facts.schema import fact_of, facts_of
 from dpsql.functions import shelf
+from dpsql.fuzz.judges import measures_of
+from dpsql.fuzz.scalars import forms
 from dpsql.ir.column import Categories, Kind, Listed
 from dpsql.ir.plan import MeasurePlan, Plan, PublicKeys, Shape
 from dpsql.ir.relation import Aggregate, Join, OrderedCall, Relation, Window
 from dpsql.ir.scalar import Call, Ref
-from drawn.judges import measures_of
-from drawn.scalars import forms
 
 NODES = tuple(each.__name__ for each in get_args(Relation))
 KEYS = (
@@ -46,13 +46,10 @@ class Coverage:
     """In how many queries each thing occurred."""
 
     accepted: int = 0
-    refused: int = 0
-    alive: int = 0
     compared: int = 0
     statements: int = 0
     together: int = 0
     drawn: Counter[Occurrence] = field(default_factory=Counter)
-    codes: Counter[str] = field(default_factory=Counter)
 
     def accept(self, plan: Plan, sql: str) -> set[Occurrence]:
         """Count the query; return what occurs in it."""
@@ -61,17 +58,13 @@ class Coverage:
         self.drawn.update(found)
         return found
 
-    def refuse(self, code: str) -> None:
-        self.refused += 1
-        self.codes[code] += 1
-
     def share(self, group: str, name: str) -> float:
         return self.drawn[group, name] / max(1, self.accepted)
 
-    def lines(self) -> Iterator[str]:
+    def lines(self, alive: int, refused: Counter[str]) -> Iterator[str]:
         """The report."""
-        yield f"{self.accepted} queries accepted, {self.refused} refused"
-        yield f"{self.alive} of them measure more than zeros; {self.compared} were compared with plain DuckDB"
+        yield f"{self.accepted} queries accepted, {refused.total()} refused"
+        yield f"{alive} of them measure more than zeros; {self.compared} were compared with plain DuckDB"
         yield f"{self.together} of {self.statements} statements in files were measured together"
         functions = sorted({each.function for found in forms().values() for each in found})
         for group, names in (
@@ -92,9 +85,9 @@ class Coverage:
         above = len(functions) - len(rare)
         yield f"functions: {above} of {len(functions)} above 1 %; rare {rare}; never {never}"
         yield f"functions that no text reaches: {sorted(set(shelf()) - set(functions))}"
-        codes = [f"{code} {count / max(1, self.refused):.1%}" for code, count in sorted(self.codes.items())]
+        codes = [f"{code} {count / max(1, refused.total()):.1%}" for code, count in sorted(refused.items())]
         yield f"refused: {', '.join(codes)}"
-        missing = [code for code in OF_QUERIES if not self.codes[code]]
+        missing = [code for code in OF_QUERIES if not refused[code]]
         yield f"codes never met: {missing}"
 
     def _listed(self, group: str, names: Iterable[str]) -> str:

@@ -11,25 +11,15 @@ from __future__ import annotations
 import random
 import re
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
 from pathlib import Path
 
 import duckdb
-from likeness import Copy, Neighbour, neighbour
-from likeness import rows_of as tables_of
 
 import dpsql
 from dpsql.accounting import accountant as rules_of
-from dpsql.audit.neighbours import shuffled, units_of, without
-from dpsql.engines.duckdb import DuckDB
-from dpsql.engines.exact_tables import measured
-from dpsql.engines.fast_sums import FastSums
-from dpsql.engines.special_units import Limits
-from dpsql.ir.column import INTEGERS, Kind, type_named, type_range
-from dpsql.ir.plan import MeasurePlan
-from dpsql.ir.table import ExactTable
-from dpsql.session import Session
-from drawn.two_columns import by_two_columns
+from dpsql.audit.neighbours import units_of
+from dpsql.fuzz.world import World, build_copies, opened, plain_copy, ways
+from dpsql.ir.column import INTEGERS, type_named, type_range
 
 HERE = Path(__file__).parent.parent
 
@@ -267,34 +257,6 @@ def policy_of(rng: random.Random, number: int) -> str:
     return text if rules_of(accountant).has_delta else text.replace("delta = 1e-6", "delta = 0.0")
 
 
-@dataclass(frozen=True)
-class Database:
-    """A world that is open: the owner's session, its neighbours, a shuffled copy, and plain DuckDB.
-
-    ``pair`` are connections to it and to its first neighbour, under the same policy, that pay for nothing.
-    """
-
-    name: str
-    connection: dpsql.Connection
-    session: Session
-    whole: DuckDB
-    neighbours: list[Neighbour]
-    shuffle: DuckDB
-    plain: duckdb.DuckDBPyConnection
-    ways: tuple[FastSums, ...]
-    several: bool = False
-    pair: tuple[dpsql.Connection, ...] = ()
-
-    def said(self, sql: str) -> str:
-        """A drawn query, as it is written where units have several columns."""
-        return by_two_columns(sql) if self.several else sql
-
-    def fast_sums(self, planned: MeasurePlan) -> ExactTable:
-        """Measure the sums of the whole in one of the ways of larger tables."""
-        way = self.ways[len(planned.measure.statistics) % len(self.ways)]
-        return measured(replace(planned, details=()), self.whole._all, self.whole._arrays, way.statement)
-
-
 # ---- what is built once, and only read afterwards ----------------------------------------------------
 
 
@@ -307,7 +269,6 @@ def build_world(folder: Path, rng: random.Random, number: int, neighbours: int) 
     schema = typed((HERE / "schema.sql").read_text(encoding="utf-8"), types)
     rows = rows_of(rng, types)
     script = in_clubs(schema, rows) if number % 3 == 2 else schema + rows
-    (folder / "world.sql").write_text(script, encoding="utf-8")
     with duckdb.connect(str(world)) as connection:
         connection.execute(script)
     policy.write_text(policy_of(rng, number), encoding="utf-8")
@@ -317,11 +278,7 @@ def build_world(folder: Path, rng: random.Random, number: int, neighbours: int) 
     rng.shuffle(units)
     stranger = fitted(900001, types.get(("visits", "patient_id")))
     units.sort(key=lambda unit: not _comes_first(unit, stranger))
-    for place, unit in enumerate(units[:neighbours]):
-        called = re.sub(r"\W+", "-", str(unit))
-        without(world, folder / f"{place}-without-{called}.duckdb", known, unit)
-    without(world, folder / "neighbour.duckdb", known, units[0])  # the first once more: opened otherwise
-    shuffled(world, folder / "shuffled.duckdb", known, number)
+    build_copies(folder, known, units[:neighbours], number)
 
 
 def _comes_first(unit: object, stranger: int) -> bool:
@@ -343,49 +300,9 @@ def _calm_script() -> str:
 # ---- what each run opens -----------------------------------------------------------------------------
 
 
-def open_world(folder: Path, ledger: Path, stack: ExitStack) -> Database:
-    plain = _plain((folder / "world.sql").read_text(encoding="utf-8"), stack)
-    plain.execute("SET disabled_optimizers = 'statistics_propagation'")  # as in the engine
-    db = _open(folder / "world.duckdb", folder / "policy.toml", ledger, stack)
-    whole = _engine(folder / "world.duckdb", stack)  # in threads; the others, in one
-    rows = tables_of(whole)
-    copies = sorted(folder.glob("*-without-*.duckdb"))
-    found = [neighbour(each.stem.partition("-without-")[2], _engine(each, stack, 1), rows) for each in copies]
-    shuffle = _engine(folder / "shuffled.duckdb", stack, 1)
-    name, session = f"world {folder.name.removeprefix('world')}", db._open()
-    several = session.known.unit_type.kind is Kind.COMPOSITE
-    pair = tuple(
-        _open(folder / f"{which}.duckdb", folder / "policy.toml", ledger.with_suffix(f".{which}"), stack)
-        for which in ("world", "neighbour")
-    )
-    return Database(name, db, session, whole, found, shuffle, plain, _ways(whole), several, pair)
-
-
-def _ways(whole: DuckDB) -> tuple[FastSums, ...]:
-    limits = (Limits(least=0, before=0, most=1, distinct=1, copied=part, long=part) for part in (0, 1))
-    return (*(FastSums(whole._all, limit) for limit in limits), FastSums(whole._all, few=0))
-
-
-def open_calm(folder: Path, ledger: Path, stack: ExitStack) -> Database:
+def open_calm(folder: Path, ledger: Path, stack: ExitStack) -> World:
     """The calm world has no neighbours here."""
-    plain = _plain(_calm_script(), stack)
-    db = _open(folder / "calm.duckdb", HERE / "world.toml", ledger, stack)
-    whole = _engine(folder / "calm.duckdb", stack)
-    return Database("calm", db, db._open(), whole, [], whole, plain, _ways(whole))
-
-
-def _plain(script: str, stack: ExitStack) -> duckdb.DuckDBPyConnection:
-    plain = stack.enter_context(duckdb.connect(config={"threads": 1}))
-    plain.execute("SET TimeZone = 'UTC'")
-    plain.execute(script)
-    return plain
-
-
-def _open(world: Path, policy: Path, ledger: Path, stack: ExitStack) -> dpsql.Connection:
-    return stack.enter_context(dpsql.connect(world, policy, ledger))
-
-
-def _engine(path: Path, stack: ExitStack, threads: int | None = None) -> DuckDB:
-    engine = Copy(path, threads=threads)
-    stack.callback(engine.close)
-    return engine
+    path = folder / "calm.duckdb"
+    db = stack.enter_context(dpsql.connect(path, HERE / "world.toml", ledger))
+    whole = opened(path, stack)
+    return World("calm", db, db._open(), whole, [], whole, plain_copy(path, stack), ways(whole))

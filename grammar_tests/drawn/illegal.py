@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from drawn.printing import Hand
-from drawn.queries import Queries, Query
-from drawn.relations import Join, Project, Table, Tree, Trees, Union, unit_of
-from drawn.scalars import SHOWN
-from drawn.tables import PRIVATE, PUBLIC, Sort
+from dpsql.fuzz.printing import Hand
+from dpsql.fuzz.queries import Queries, Query
+from dpsql.fuzz.relations import Join, Project, Table, Tree, Trees, Union, unit_of
+from dpsql.fuzz.scalars import SHOWN
+from dpsql.fuzz.schemas import Sort
+from drawn.tables import PRIVATE, PUBLIC
 
 Spoiler = Callable[["Draw"], str]
 

@@ -26,6 +26,7 @@ from dpsql.bind.private import joins
 from dpsql.bind.scope.sources import Private, scan
 from dpsql.details.clip_search import sql as clip_sql
 from dpsql.engines import histogram_sql, measure_sql, number_sql, relation_sql, row_cells, unit_values
+from dpsql.engines.dialect import DUCKDB, Dialect
 from dpsql.engines.duckdb import DuckDB as Engine
 from dpsql.engines.identifiers import quote
 from dpsql.errors import refuse
@@ -35,6 +36,8 @@ from dpsql.facts.truth_vectors import TruthVectors
 from dpsql.functions.core import narrowing
 from dpsql.functions.core.ranges import spread
 from dpsql.functions.numbers import operands
+from dpsql.fuzz.queries import CROSSINGS
+from dpsql.fuzz.world import World
 from dpsql.ir.column import INTEGER, Interval, Kind
 from dpsql.ir.grid import MOST_BINS
 from dpsql.ir.measure import Measure
@@ -43,7 +46,7 @@ from dpsql.ir.relation import Aggregate, Filter, Join, Materialized, Relation, S
 from dpsql.ir.scalar import Call, Literal, Ref, refs
 from dpsql.ir.statistic import CELLS, Family, Part
 from dpsql.ir.table import ExactTable
-from dpsql.plan import clips, joint, measure_facts, noise_choice, unit_norms
+from dpsql.plan import applied, clips, measure_facts, noise_choice, unit_norms
 from dpsql.plan.measure_facts import MeasureFacts
 from dpsql.policy.catalogue import Known, KnownTable
 from dpsql.rewrite import accuracy_weights, disjoint_cells, linear, statistics
@@ -51,8 +54,6 @@ from dpsql.rewrite.statistics import GRID
 from dpsql.shelf import modules
 from dpsql.workload.common_rows import Renamed
 from drawn.coverage import Occurrence
-from drawn.databases import Database
-from drawn.queries import CROSSINGS
 from drawn.run import CALM, Run
 
 _LOADED = tuple(modules(engines.__name__, engines.__path__))
@@ -291,7 +292,7 @@ def a_unit_is_in_one_group() -> AbstractContextManager[None]:
 
 def keys_by_their_bits() -> AbstractContextManager[None]:
     """0.0 and -0.0 show whichever of them came first."""
-    return _set(row_cells, "key_sql", relation_sql.scalar_sql)
+    return _set(row_cells, "key_sql", lambda scalar, relation, _: relation_sql.scalar_sql(scalar, relation))
 
 
 def rows_of_a_histogram_count_in_full() -> AbstractContextManager[None]:
@@ -565,7 +566,7 @@ class Plant:
     calm: float = CALM
     silent: int = 0
 
-    def run(self, worlds: list[Database], calm: Database) -> Run:
+    def run(self, worlds: list[World], calm: World) -> Run:
         """A run that looks for the error, over open databases."""
         return Run(
             *(self.seed, worlds, calm, self.crossings, self.bounded, self.among, 0.0, self.calm),
@@ -702,14 +703,14 @@ PLANTS: dict[str, Plant] = {
 
 def more_places_than_are_said() -> AbstractContextManager[None]:
     """The SQL has places for a hundred items of a list, whatever the plan says."""
-    materialized = relation_sql._materialized
+    fixed_rows = type(DUCKDB).fixed_rows
 
-    def longer(given: Materialized) -> str:
+    def longer(self: Dialect, given: Materialized) -> str:
         if given.columns[0].name.startswith("place") and len(given.rows) > 1:
             given = replace(given, rows=tuple((number,) for number in range(1, 101)))
-        return materialized(given)
+        return fixed_rows(self, given)
 
-    return _set(relation_sql, "_materialized", longer)
+    return _set(type(DUCKDB), "fixed_rows", longer)
 
 
 def keys_of_rows_survive_a_fan_out() -> AbstractContextManager[None]:
@@ -759,8 +760,8 @@ def conditions_of_a_statement_are_lost() -> AbstractContextManager[None]:
 
 def columns_of_a_strategy_are_shorter() -> AbstractContextManager[None]:
     """The longest column is said to have an eighth of its length."""
-    declared = joint.declared_column
-    return _set(joint, "declared_column", lambda strategy, norm: max(1, declared(strategy, norm) // 8))
+    declared = applied.declared_column
+    return _set(applied, "declared_column", lambda strategy, norm: max(1, declared(strategy, norm) // 8))
 
 
 def a_row_of_cells_is_in_the_next_one_too() -> AbstractContextManager[None]:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import random
 import tempfile
-import zlib
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -15,14 +14,17 @@ from pathlib import Path
 
 import dpsql
 from dpsql.audit import plan_of
+from dpsql.fuzz import judges
+from dpsql.fuzz.files import Files
+from dpsql.fuzz.judging import Judging, Violation
+from dpsql.fuzz.queries import BOUNDED, CROSSINGS, Queries, Query
+from dpsql.fuzz.world import World, open_world
 from dpsql.ir.plan import Plan
-from drawn import judges
 from drawn.coverage import Coverage, Occurrence
-from drawn.databases import Database, build_calm, build_world, open_calm, open_world
-from drawn.files import Files
+from drawn.databases import build_calm, build_world, open_calm
 from drawn.illegal import spoilt
-from drawn.queries import BOUNDED, CROSSINGS, Queries, Query
-from drawn.shrinking import kind, shrunk
+from drawn.meaning import meant
+from drawn.tables import SCHEMA
 
 WORLDS, NEIGHBOURS = 7, 6
 
@@ -38,22 +40,6 @@ VIEWS = 20
 FILES = 25
 """One query of so many is followed by a file of statements over the same rows."""
 
-SILENT = 3
-"""One query of so many is looked at from the neighbour too."""
-
-
-@dataclass(frozen=True, slots=True)
-class Violation:
-    """What was seen, and of which query, where."""
-
-    said: str
-    sql: str
-    world: str
-    epsilon: float
-
-    def __str__(self) -> str:
-        return f"{self.said}\n    {self.world}, epsilon {self.epsilon}\n    {self.sql}"
-
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
@@ -62,32 +48,28 @@ class Drawn:
     query: Query
     sql: str
     calm: bool
-    world: Database
+    world: World
     epsilon: float
 
 
 @dataclass(slots=True)
-class Run:
+class Run(Judging):
     """A run that is under way. Of queries in which nothing of ``among`` occurs, none is judged.
 
-    ``fast``: the statements for tables of many rows are compared too. What is planted in the others would
-    show there at once, and not where it should.
+    What is planted would show at once where all ways to sum are compared, and not where it should: such a run
+    is not ``fast``.
     """
 
     seed: int
-    worlds: list[Database]
-    calm: Database
+    worlds: list[World]
+    calm: World
     crossings: float = CROSSINGS
     bounded: float = BOUNDED
     among: frozenset[Occurrence] = frozenset()
     illegal_share: float = ILLEGAL
     calm_share: float = CALM
-    fast: bool = True
     views: int = VIEWS
     files: int = FILES
-    silent: int = SILENT
-    triples: int = 0
-    violations: list[Violation] = field(default_factory=list)
     coverage: Coverage = field(default_factory=Coverage)
     latest: Drawn | None = None
     queries: Queries = field(init=False)
@@ -97,9 +79,9 @@ class Run:
     drawn: int = 0
 
     def __post_init__(self) -> None:
-        self.of_views = Queries(random.Random(f"views {self.seed}"), 0.0, 0.0)
-        self.of_files = Files(random.Random(f"files {self.seed}"))
-        self.queries = Queries(random.Random(self.seed), self.crossings, self.bounded)
+        self.of_views = Queries(random.Random(f"views {self.seed}"), SCHEMA, 0.0, 0.0)
+        self.of_files = Files(random.Random(f"files {self.seed}"), SCHEMA)
+        self.queries = Queries(random.Random(self.seed), SCHEMA, self.crossings, self.bounded)
         self.illegal = spoilt(self.queries)
 
     def until(self, done: Callable[[Run], bool]) -> None:
@@ -140,25 +122,25 @@ class Run:
         try:
             plans = judges.together(text, world, total)
         except Exception as error:  # whatever it is, it is a violation
-            self._note([f"a file: {type(error).__name__}: {error}"], text, world, total)
+            self.note([f"a file: {type(error).__name__}: {error}"], text, world, total)
             return
         self.coverage.statements += len(file.statements)
         self.coverage.together += len(plans)
         if world.pair:
-            self._note(judges.silent_together(text, world, total), text, world, total)
+            self.note(judges.silent_together(text, world, total), text, world, total)
         for place, (query, sql) in enumerate(file.statements):
             if calm and f"s{place}" in plans:
-                self._note(judges.meant(sql, query, world, plans[f"s{place}"]), text, world, total)
+                self.note(meant(sql, query, world, plans[f"s{place}"]), text, world, total)
         for plan in {plan.digest: plan for plan in plans.values()}.values():
-            self._judge_plan(plan, text, world, total)
+            self.judge_plan(plan, text, world, total)
 
     def judge(self, drawn: Drawn) -> None:
         accepted = self._judge(drawn.sql, drawn.world, drawn.epsilon)
         asked = drawn.calm and drawn.query.above != "outer"
-        if accepted and asked and (not drawn.world.several or self._is_answered(drawn.sql)):
+        if accepted and asked and (not drawn.world.twins or self._is_answered(drawn.sql)):
             self.coverage.compared += 1
-            found = judges.meant(drawn.sql, drawn.query, self.calm)
-            self._note(found, drawn.sql, self.calm, 1.0)
+            found = meant(drawn.sql, drawn.query, self.calm)
+            self.note(found, drawn.sql, self.calm, 1.0)
 
     def _is_answered(self, sql: str) -> bool:
         """Whether the calm world answers it too, whose units have one column."""
@@ -168,70 +150,19 @@ class Run:
             return False
         return True
 
-    def shrunk(self, violation: Violation) -> Violation:
-        """The same violation by a smaller query; what the judges say of those that are tried is forgotten."""
+    def smaller(self, violation: Violation) -> Violation:
+        """The same violation by a smaller query."""
         [world] = (each for each in (*self.worlds, self.calm) if each.name == violation.world)
-        said = violation
+        return self.shrunk(violation, world)
 
-        def fails(sql: str) -> bool:
-            nonlocal said
-            before = len(self.violations)
-            self._judge_written(sql, world, violation.epsilon)
-            found = [each for each in self.violations[before:] if kind(each.said) == kind(violation.said)]
-            del self.violations[before:]
-            said = found[0] if found else said
-            return bool(found)
-
-        shrunk(violation.sql, fails)
-        return said
-
-    def _judge(self, sql: str, world: Database, epsilon: float) -> bool:
+    def _judge(self, sql: str, world: World, epsilon: float) -> bool:
         """Whether the query was accepted, and no judge minds it."""
-        return self._judge_written(world.said(sql), world, epsilon)
+        return self.judge_written(world.said(sql), world, epsilon)
 
-    def _judge_written(self, sql: str, world: Database, epsilon: float) -> bool:
-        if self.silent and zlib.crc32(sql.encode()) % self.silent == 0:
-            self._note(judges.silent(sql, epsilon, world), sql, world, epsilon)
-        try:
-            plan = plan_of(world.session, sql, epsilon)
-        except dpsql.Error as error:
-            self.coverage.refuse(error.code)
-            if error.code[1] in "69":
-                self._note([f"a refusal that is none: {error!r} {error.__cause__!r}"], sql, world, epsilon)
-            return False
-        except Exception as error:  # whatever it is, it is a violation
-            self._note([f"{type(error).__name__}: {error}"], sql, world, epsilon)
-            return False
-        if not judges.measures_of(plan):
-            return False
+    def wanted(self, plan: Plan, sql: str) -> bool:
         occurring = self.coverage.accept(plan, sql)
         self.queries.expressions.used.update(name for group, name in occurring if group == "function")
-        self.triples += len(world.neighbours)
-        if self.among and not self.among & occurring:
-            return False
-        seen = self._judge_plan(plan, sql, world, epsilon)
-        if seen is None:
-            return False  # a query that fails is asked no further
-        self.coverage.alive += judges.alive(seen)
-        if self.coverage.accepted % 4 == 0 and not sql.startswith("CREATE"):
-            self._note(judges.answered(sql, world), sql, world, 1.0)
-        return True
-
-    def _judge_plan(self, plan: Plan, sql: str, world: Database, epsilon: float) -> judges.Seen | None:
-        """What is measured, if no judge minds it."""
-        before = len(self.violations)
-        try:
-            seen = judges.seen(plan, world)
-        except Exception as error:  # whatever it is, it is a violation
-            self._note([f"{type(error).__name__}: {error}"], sql, world, epsilon)
-            return None
-        judged = (judges.moved, judges.order, *((judges.fast,) if self.fast else ()), judges.ranges)
-        for judge in judged:
-            self._note(judge(seen, world), sql, world, epsilon)
-        return seen if len(self.violations) == before else None
-
-    def _note(self, found: list[str], sql: str, world: Database, epsilon: float) -> None:
-        self.violations += [Violation(each, sql, world.name, epsilon) for each in found]
+        return not self.among or bool(self.among & occurring)
 
 
 @contextmanager

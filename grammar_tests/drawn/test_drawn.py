@@ -13,10 +13,10 @@ from shared import shared
 from tiers import without_sweeps
 
 from dpsql.functions import shelf
+from dpsql.fuzz.scalars import NOT_DRAWN
 from drawn.coverage import KEYS, NODES
 from drawn.planted import IN_FILES, PLANTS
 from drawn.run import Run, build, opened, started
-from drawn.scalars import NOT_DRAWN
 
 SEED = 1
 JUDGED, FEWER, TRIPLES = 700, 300, 1_000
@@ -52,7 +52,7 @@ def test_no_violations(folder: Path, capsys: pytest.CaptureFixture[str], pytestc
         with capsys.disabled():
             print(f"\nseed {SEED}: {run.triples} triples, {len(run.violations)} violations")
         assert [str(each) for each in run.violations] == []
-        assert run.coverage.alive > run.coverage.accepted / 2
+        assert run.alive > run.accepted / 2
         run.among = NOTHING
         run.until(lambda each: each.triples >= 2 * TRIPLES)
     coverage = run.coverage
@@ -60,7 +60,7 @@ def test_no_violations(folder: Path, capsys: pytest.CaptureFixture[str], pytestc
     assert {name for name in NODES if coverage.share("node", name) <= 0.005} == set()
     assert {name for name in KEYS if not coverage.drawn["key", name]} == set()
     assert {name for name in shelf() if not coverage.drawn["function", name]} == NOT_DRAWN
-    assert {code for code in OF_QUERIES if not coverage.codes[code]} <= OF_PRIVATE_VIEWS
+    assert {code for code in OF_QUERIES if not run.refused[code]} <= OF_PRIVATE_VIEWS
 
 
 @pytest.mark.sweep
@@ -82,12 +82,12 @@ def test_a_violation_is_shrunk(worlds: Run) -> None:
         run.until(lambda each: any(len(one.sql) > 200 for one in each.violations))
         [long, *_] = (one for one in run.violations if len(one.sql) > 200)
         number = len(run.violations)
-        short = run.shrunk(long)
+        short = run.smaller(long)
     assert (short.said, short.world) == (long.said, long.world)
     assert len(short.sql) < 0.75 * len(long.sql)
     assert len(run.violations) == number
     unplanted = planted.run(worlds.worlds, worlds.calm)
-    unplanted._judge_written(short.sql, next(w for w in worlds.worlds if w.name == short.world), 1.0)
+    unplanted.judge_written(short.sql, next(w for w in worlds.worlds if w.name == short.world), 1.0)
     assert unplanted.violations == []
 
 

@@ -217,3 +217,40 @@ GUESSED = (
     ),
 )
 """The errors that guesses from whole statements find: tests/privacy/test_audit_attack.py."""
+
+
+def fan_out_is_one(patch: pytest.MonkeyPatch) -> None:
+    """A join with public rows is said to multiply nothing."""
+    patch.setattr("dpsql.facts.ownership._multiply_rows", lambda owned, times: owned)
+
+
+def prices_by_rows(patch: pytest.MonkeyPatch) -> None:
+    from dpsql import pricing
+
+    before = pricing.price_of
+
+    def dearer(session: Any, kept: Any) -> Any:
+        plan, price = before(session, kept)
+        with session.engine._reading():
+            ((rows,),) = session.engine._all("SELECT count(*) FROM visits")
+        return plan, replace(price, epsilon=price.epsilon * (1 + rows / 1000))
+
+    patch.setattr(pricing, "price_of", dearer)
+
+
+@dataclass(frozen=True)
+class Fuzzed:
+    """An error in words, and a seed of ``dpsql audit --fuzz`` that finds it within so many triples."""
+
+    words: str
+    patch: Patch
+    seed: int
+    triples: int
+    long: bool = False
+
+
+FUZZED = (
+    Fuzzed("a price depends on rows", prices_by_rows, 1, 15),
+    Fuzzed("rows that a join multiplies count once", fan_out_is_one, 1, 200, True),
+)
+"""The errors that drawn queries find under an owner's policy: tests/privacy/test_fuzz.py."""

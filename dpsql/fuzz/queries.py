@@ -9,21 +9,18 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 
-from drawn.bounded_units import BoundedUnits
-from drawn.printing import Hand, numbers
-from drawn.relations import Sub, Tree, Trees, unit_of
-from drawn.scalars import NUMBERS, SHOWN, Expressions, Scope
-from drawn.tables import Sort
+from dpsql.fuzz.bounded_units import BoundedUnits
+from dpsql.fuzz.printing import Hand, numbers
+from dpsql.fuzz.relations import Sub, Tree, Trees, unit_of
+from dpsql.fuzz.scalars import NUMBERS, SHOWN, Expressions, Scope
+from dpsql.fuzz.schemas import Schema, Sort
 
-KEYS = ("sex", "ward", "kind", "status", "blood", "band", "tag", "floor", "city", "fee")
 SPREADS = ("VAR_POP", "VAR_SAMP", "VARIANCE", "STDDEV", "STDDEV_POP", "STDDEV_SAMP")
 PAIRS = (
     *("COVAR_POP", "COVAR_SAMP", "REGR_COUNT", "REGR_AVGX", "REGR_AVGY"),
     *("REGR_SXX", "REGR_SYY", "REGR_SXY"),
 )
 RATIOS = ("CORR", "REGR_SLOPE", "REGR_INTERCEPT", "REGR_R2")
-PUBLIC_KEYS = ("floor", "beds", "tag", "band", "low", "fee", "name", "day")
-"""Columns of public tables alone."""
 
 CROSSINGS = 0.35
 """How many of the queries have a list of aggregates under conditions that cross."""
@@ -121,9 +118,12 @@ def _adds_up(call: str) -> bool:
 class Queries:
     """Draws queries. Calm ones stay under every clip and bound, so that plain DuckDB agrees with them."""
 
-    def __init__(self, rng: random.Random, crossings: float = CROSSINGS, bounded: float = BOUNDED) -> None:
-        self.rng, self.crossings, self.bounded = rng, crossings, bounded
-        self.expressions = Expressions(rng)
+    def __init__(
+        self, rng: random.Random, schema: Schema, crossings: float = CROSSINGS, bounded: float = BOUNDED
+    ) -> None:
+        self.rng, self.schema, self.crossings = rng, schema, crossings
+        self.bounded = bounded if schema.many_rows else 0.0
+        self.expressions = Expressions(rng, schema)
 
     def draw(self) -> Query:
         if self.bounded and self.rng.random() < self.bounded:
@@ -141,7 +141,7 @@ class Queries:
             calls.append(self.many(tree))
         if crossed:
             calls = self.crossing(tree) if rng.random() < 0.9 else self.nested(tree) or calls
-            listed = [each.token for each in tree.columns if each.name in KEYS[:5]]
+            listed = [each.token for each in tree.columns if each.name in self.schema.listed]
             keys = (rng.choice(listed),) if listed and rng.random() < 0.9 else keys
         elif calls and rng.random() < 0.25:
             calls += self.overlapping(tree)
@@ -168,6 +168,30 @@ class Queries:
                     options = f"OPTIONS(weights = {weights}) "
         return Query(tree, where, keys, tuple(calls), above, tuple(trees.subs), grouping, levels, options)
 
+    def model(self) -> str:
+        """A fit of some numbers, conditions and listed texts of a tree."""
+        rng = self.rng
+        trees = Trees(rng, self.expressions)
+        tree = trees.draw(rng.choice((0, 0, 1, 1, 2)))
+        plain = [each.token for each in tree.columns if each.bounded and each.sort in NUMBERS]
+        listed = [
+            each.token
+            for each in tree.columns
+            if each.name in self.schema.listed or each.sort is Sort.BOOLEAN
+        ]
+        terms = []
+        for _ in range(rng.choice((2, 2, 3, 4, 6))):
+            drawn = (
+                self.expressions.bounded(tree.columns, 0),
+                f"({self.expressions.condition(tree.columns, 0)})",
+            )
+            pool = (*(rng.choice(columns) for columns in (plain, plain, listed) if columns), *drawn)
+            terms.append(rng.choice(pool))
+        where = self.expressions.condition(tree.columns) if rng.random() < 0.3 else ""
+        options = f"OPTIONS(max_rows_contributed = {rng.choice((1, 2, 20))}) " if rng.random() < 0.4 else ""
+        rows = Query(tree, where, (), tuple(terms), subs=tuple(trees.subs), options=options).printed(rng)
+        return f"SELECT * FROM {rng.choice(('DP_LINEAR', 'DP_COVARIANCE'))}(({rows}))"
+
     def key(self, tree: Tree) -> str:
         """A key: a column of any kind, declared ones first, or an expression."""
         rng, scope = self.rng, tree.columns
@@ -175,10 +199,10 @@ class Queries:
         enum = self.expressions.column(scope, Sort.ENUM)
         if enum is not None and rng.random() < 0.15:
             return enum.token
-        public = [each for each in scope if each.name in PUBLIC_KEYS]
+        public = [each for each in scope if each.name in self.schema.public_keys]
         if public and rng.random() < 0.2:
             return rng.choice(public).token
-        declared = [each for each in scope if each.name in KEYS or each.sort is Sort.BOOLEAN]
+        declared = [each for each in scope if each.name in self.schema.keys or each.sort is Sort.BOOLEAN]
         if declared and chance < 0.35:
             return rng.choice(declared).token
         if chance < 0.6:
@@ -274,7 +298,9 @@ class Queries:
             rng.choice(plain) if plain and rng.random() < 0.8 else self.expressions.bounded(scope, 0)
             for _ in range(rng.choice((1, 1, 2)))
         ]
-        others = [each for each in scope if each.token not in numbers and each.name not in KEYS] or [*scope]
+        others = [
+            each for each in scope if each.token not in numbers and each.name not in self.schema.keys
+        ] or [*scope]
         rng.shuffle(others)
         one, other = (f"({self.expressions.condition([each], 0)})" for each in (others[0], others[-1]))
         side = rng.choice(("SUM", "SUM", "SUM", "SUM", "COUNT", "AVG"))

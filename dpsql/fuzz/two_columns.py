@@ -21,16 +21,14 @@ import zlib
 import sqlglot
 from sqlglot import exp
 
-ONE, TOO = "patient_id", "club"
-
 LEFT = 0.05
 """How often a place is left as it is."""
 
 _OPTIONS = re.compile(r"OPTIONS\([^)]*\) ")
 
 
-def by_two_columns(sql: str) -> str:
-    """The query over the worlds whose units have two columns; as it is if it cannot be read."""
+def by_two_columns(sql: str, one: str, too: str) -> str:
+    """The query where ``one`` and ``too`` are the unit together; as it is if it cannot be read."""
     options = _OPTIONS.findall(sql)
     marked = sql
     for place, each in enumerate(options):
@@ -39,7 +37,7 @@ def by_two_columns(sql: str) -> str:
         tree = sqlglot.parse_one(marked, read="duckdb")
     except (sqlglot.errors.SqlglotError, RecursionError):  # of those that are drawn to be refused
         return sql
-    _Twins(tree, random.Random(zlib.crc32(sql.encode()))).write()
+    _Twins(tree, random.Random(zlib.crc32(sql.encode())), one, too).write()
     written = tree.sql(dialect="duckdb")
     for place, each in enumerate(options):
         written = written.replace(f"'option {place}' AS option{place}, ", each, 1)
@@ -47,9 +45,9 @@ def by_two_columns(sql: str) -> str:
 
 
 class _Twins:
-    def __init__(self, tree: exp.Expr, rng: random.Random) -> None:
-        self.tree, self.rng = tree, rng
-        self.units = {ONE}
+    def __init__(self, tree: exp.Expr, rng: random.Random, one: str, second: str) -> None:
+        self.tree, self.rng, self.one, self.second = tree, rng, one, second
+        self.units = {one}
         found = 0
         while len(self.units) > found:
             found = len(self.units)
@@ -66,7 +64,7 @@ class _Twins:
     def too(self, column: exp.Expr) -> exp.Expr:
         """The other column of the unit, beside this one."""
         assert isinstance(column, exp.Column)
-        return exp.column(_too(column.name), column.table or None)
+        return exp.column(self._too(column.name), column.table or None)
 
     def write(self) -> None:
         """Change all places; what is added is not looked at again."""
@@ -82,7 +80,7 @@ class _Twins:
                 node.replace(exp.paren(exp.and_(node.copy(), same, wrap=False)))
             case exp.Join() if node.args.get("using"):
                 named = [each for each in node.args["using"] if each.name in self.units]
-                node.args["using"] += [exp.to_identifier(_too(each.name)) for each in named]
+                node.args["using"] += [exp.to_identifier(self._too(each.name)) for each in named]
             case exp.In() if self.is_unit(node.this) and node.args.get("query") is not None:
                 self._in(node)
             case exp.Window() if node.args.get("partition_by"):
@@ -97,7 +95,7 @@ class _Twins:
                 self._select(node)
             case exp.TableAlias() if node.columns:
                 named = [each for each in node.columns if each.name in self.units]
-                node.args["columns"] += [exp.to_identifier(_too(each.name)) for each in named]
+                node.args["columns"] += [exp.to_identifier(self._too(each.name)) for each in named]
 
     def _in(self, node: exp.In) -> None:
         query = (
@@ -116,13 +114,12 @@ class _Twins:
         units = [each for each in select.expressions if isinstance(each, exp.Alias) and self.is_unit(each)]
         group = select.args.get("group")
         for each in units:
-            select.append("expressions", exp.alias_(self.too(each.this), _too(each.alias)))
+            select.append("expressions", exp.alias_(self.too(each.this), self._too(each.alias)))
             if group is not None and group.expressions:
                 group.append("expressions", self.too(each.this))
 
-
-def _too(name: str) -> str:
-    return TOO if name == ONE else f"{name}_too"
+    def _too(self, name: str) -> str:
+        return self.second if name == self.one else f"{name}_too"
 
 
 def _called(table: exp.Subquery) -> list[tuple[str, exp.Expr]]:

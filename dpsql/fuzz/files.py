@@ -12,10 +12,10 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 
-from drawn.queries import KEYS, Query
-from drawn.relations import Tree, Trees
-from drawn.scalars import NUMBERS, Expressions
-from drawn.tables import Sort
+from dpsql.fuzz.queries import Query
+from dpsql.fuzz.relations import Tree, Trees
+from dpsql.fuzz.scalars import NUMBERS, Expressions
+from dpsql.fuzz.schemas import Schema, Sort
 
 _LEAST, _MOST = 3, 7
 """How many statements a file has."""
@@ -37,8 +37,8 @@ class File:
 class Files:
     """Draws files. Those of a calm world stay under every clip and bound."""
 
-    def __init__(self, rng: random.Random) -> None:
-        self.rng, self.expressions = rng, Expressions(rng)
+    def __init__(self, rng: random.Random, schema: Schema) -> None:
+        self.rng, self.schema, self.expressions = rng, schema, Expressions(rng, schema)
 
     def draw(self, calm: bool) -> File:
         self.expressions.calm = calm
@@ -64,7 +64,9 @@ class Files:
         rng = self.rng
         where = self.expressions.condition(tree.columns) if rng.random() < 0.7 else ""
         listed = [
-            each.token for each in tree.columns if each.name in KEYS or each.sort in (Sort.BOOLEAN, Sort.ENUM)
+            each.token
+            for each in tree.columns
+            if each.name in self.schema.keys or each.sort in (Sort.BOOLEAN, Sort.ENUM)
         ]
         keys = tuple(rng.sample(listed, min(len(listed), rng.choice((0, 0, 1, 1, 2)))))
         calls = tuple(self._call(tree, number) for _ in range(rng.choice((1, 1, 2, 3))))

@@ -13,22 +13,22 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterator
-from decimal import Decimal
 from typing import assert_never
 
 import duckdb
-from likeness import apart
 
 import dpsql
-from dpsql.audit import plan_of
-from dpsql.audit.oracles import grain, meaning, ready_measures, silent_rows, violations
+from dpsql.audit.oracles import ready_measures, violations
 from dpsql.batch.bill import first_bill
 from dpsql.batch.script import read
-from dpsql.engines.relation_sql import quote, relation_sql, scalar_sql, table_sql
+from dpsql.engines.identifiers import quote, table_sql
+from dpsql.engines.relation_sql import relation_sql, scalar_sql
 from dpsql.facts.schema import Facts, fact_of, facts_of
 from dpsql.functions.core.literals import literal_sql
+from dpsql.fuzz.copies import apart
+from dpsql.fuzz.world import World
 from dpsql.ir.column import VARCHAR, Categories, Fact, Interval, Kind, Listed, type_range
-from dpsql.ir.plan import MeasurePlan, Plan, PublicKeys
+from dpsql.ir.plan import MeasurePlan, Plan
 from dpsql.ir.relation import (
     Aggregate,
     Filter,
@@ -47,8 +47,6 @@ from dpsql.ir.scalar import Call, Literal, Scalar, refs
 from dpsql.ir.statistic import Axis, Part
 from dpsql.ir.table import ExactTable, Masses
 from dpsql.release.completed import completed
-from drawn.databases import Database
-from drawn.queries import Query
 
 Seen = list[tuple[MeasurePlan, ExactTable]]
 """The measures of a plan, each with its exact table on the whole database."""
@@ -58,13 +56,13 @@ def measures_of(plan: Plan) -> list[MeasurePlan]:
     return [each for stage in plan.stages for each in stage.measures]
 
 
-def seen(plan: Plan, database: Database) -> Seen:
+def seen(plan: Plan, database: World) -> Seen:
     """Measure the whole once, for all judges; later stages are fed with earlier ones without noise."""
     measures = ready_measures(plan, database.whole, database.session.sealed)
     return [(each, database.whole.measure(each)) for each in measures]
 
 
-def moved(given: Seen, database: Database) -> list[str]:
+def moved(given: Seen, database: World) -> list[str]:
     """What the neighbours say; a failing engine is a violation too. A triple each, measured or proved."""
     try:
         return [
@@ -77,7 +75,7 @@ def moved(given: Seen, database: Database) -> list[str]:
         return [f"{type(error).__name__}: {error}"]
 
 
-def fast(given: Seen, database: Database) -> list[str]:
+def fast(given: Seen, database: World) -> list[str]:
     """Whether the statements for tables of more rows give other sums."""
     try:
         return [
@@ -101,7 +99,7 @@ def alive(given: Seen) -> bool:
     return any(bool(exact.sums.any()) for _, exact in given)
 
 
-def order(given: Seen, database: Database) -> list[str]:
+def order(given: Seen, database: World) -> list[str]:
     found = []
     for each, ours in given:
         try:
@@ -121,7 +119,7 @@ def _weights_shown(weights: Masses) -> dict[str, tuple[list[int], list[int]]]:
     return {repr(group): (places.tolist(), held.tolist()) for group, (places, held) in weights.items()}
 
 
-def answered(sql: str, database: Database) -> list[str]:
+def answered(sql: str, database: World) -> list[str]:
     """The whole way, with real noise."""
     try:
         answer = database.connection.execute(sql, epsilon=1.0)
@@ -131,13 +129,17 @@ def answered(sql: str, database: Database) -> list[str]:
     return []
 
 
-def silent(sql: str, epsilon: float, database: Database) -> list[str]:
+def silent(sql: str, epsilon: float, database: World) -> list[str]:
     """What is seen of a query before it is paid, accepted or refused: one unit may change nothing of it."""
     ours, theirs = (_seen_of(connection, sql, epsilon) for connection in database.pair)
-    return [f"{name} is seen to depend on one unit" for name in ours if ours[name] != theirs[name]]
+    return [f"{name} {SEEN}" for name in ours if ours[name] != theirs[name]]
 
 
-def together(text: str, database: Database, total: float) -> dict[str, Plan]:
+SEEN = "is seen to depend on one unit"
+"""What is said of all that differs before anything is paid."""
+
+
+def together(text: str, database: World, total: float) -> dict[str, Plan]:
     """The plans of those statements of a file that are measured together, by name."""
     return _together(text, database.connection, total)
 
@@ -147,13 +149,13 @@ def _together(text: str, connection: dpsql.Connection, total: float) -> dict[str
     return {each.task.name: each.plan for each in items if any(one.joint for one in measures_of(each.plan))}
 
 
-def silent_together(text: str, database: Database, total: float) -> list[str]:
+def silent_together(text: str, database: World, total: float) -> list[str]:
     """What is measured together, and by what plan: one unit may change nothing of it."""
     ours, theirs = (
         {name: plan.digest for name, plan in _together(text, connection, total).items()}
         for connection in database.pair
     )
-    return [] if ours == theirs else ["what is measured together is seen to depend on one unit"]
+    return [] if ours == theirs else [f"what is measured together {SEEN}"]
 
 
 def _seen_of(connection: dpsql.Connection, sql: str, epsilon: float) -> dict[str, str]:
@@ -174,7 +176,7 @@ def _seen_of(connection: dpsql.Connection, sql: str, epsilon: float) -> dict[str
 # ---- ranges ------------------------------------------------------------------------------------------
 
 
-def ranges(given: Seen, database: Database) -> list[str]:
+def ranges(given: Seen, database: World) -> list[str]:
     """Every step of every relation of the plan, held against the rows of one world."""
     found = []
     for each, _ in given:
@@ -226,8 +228,8 @@ def _inner(relation: Relation) -> Iterator[tuple[Relation, _Probes]]:
             yield from _inner(source)
         case Join(kind, left, right, condition):
             if kind is JoinKind.INNER and condition is not None:
-                before = {**facts_of(left), **facts_of(right)}
-                yield relation, _narrowed(before, facts_of(relation), relation, condition)
+                both = {**facts_of(left), **facts_of(right)}
+                yield relation, _narrowed(both, facts_of(relation), relation, condition)
             yield from _inner(left)
             yield from _inner(right)
         case Aggregate(source, keys, calls):
@@ -240,8 +242,8 @@ def _inner(relation: Relation) -> Iterator[tuple[Relation, _Probes]]:
             yield source, [_scalar(each, source) for each in scalars]
             yield from _inner(source)
         case Window(source, call):
-            scalars = [*call.arguments, *call.partition, *(each.scalar for each in call.order)]
-            yield source, [_scalar(each, source) for each in scalars if isinstance(each, Call)]
+            read = (*call.arguments, *call.partition, *(each.scalar for each in call.order))
+            yield source, [_scalar(each, source) for each in read if isinstance(each, Call)]
             yield from _inner(source)
         case Union(left, right):
             yield from _inner(left)
@@ -329,50 +331,3 @@ def _between(sql: str, fact: Fact, interval: Interval) -> str:
     ]
     first, second = (f"'{each!r}'::DOUBLE" for each in ends)
     return f"coalesce(isnan({number}) OR {number} BETWEEN {first} AND {second}, true)"
-
-
-# ---- meaning -----------------------------------------------------------------------------------------
-
-
-def meant(sql: str, query: Query, calm: Database, together: Plan | None = None) -> list[str]:
-    """The answer without noise against plain DuckDB's; [] where plain DuckDB fails on a value.
-
-    Each sum may be off by the roundings of its own grid: it is written in steps of a thousand of them.
-    ``together`` is the plan where it is measured with others.
-    """
-    try:
-        plain = calm.plain.execute(sql).fetchall()
-    except duckdb.Error:
-        return []
-    try:
-        plan = together or plan_of(calm.session, sql, 1.0)
-        ours = silent_rows(calm.session, plan)
-    except Exception as error:  # whatever it is, it is a violation
-        return [f"without noise: {type(error).__name__}: {error}"]
-    if any(f"to_{long}(" in sql for long in ("years", "decades", "centuries", "millennia")):
-        return []  # durations end earlier here: beyond the end they are NULL
-    if "epoch_ns(" in sql and "AT TIME ZONE" in sql:
-        return []  # a moment of as many microseconds as there were nanoseconds has no local time here
-    measures = measures_of(plan)
-    public = any(each.keys and (isinstance(each.rule, PublicKeys) or each.rule.listed) for each in measures)
-    if any(key.fact.type.sql == "TIMESTAMP_NS" for each in measures for key in each.keys):
-        return []  # groups are of microseconds at most
-    if query.above and any(key.fact.type.sql.startswith("ENUM") for each in measures for key in each.keys):
-        return []  # ordered as texts here, and by their members' places there: LIMIT takes others
-    if public and query.above:
-        return []  # empty groups count for LIMIT, and are shown to HAVING
-    steps = [grain(finish, m.measure) or 1e-3 for m in measures for finish in m.measure.finishes]
-    if len(steps) != len(query.calls):
-        steps = [max(steps, default=1.0)] * len(query.calls)
-    scales = [max(1e-3, 1e3 * step) for step in steps]
-
-    def scaled(row: tuple[object, ...]) -> tuple[object, ...]:
-        """A sum over nothing is 0 here and NULL in SQL; keys agree to seven digits.
-
-        A unit's floats are added up on a grid, so that the tenth may differ.
-        """
-        keys = (f"{key:.7g}" if isinstance(key, float | Decimal) else key for key in row[: query.labels])
-        numbers = zip(row[query.labels :], scales, strict=True)
-        return (*keys, *(0.0 if n is None else float(str(n)) / scale for n, scale in numbers))
-
-    return meaning([scaled(row) for row in ours], [scaled(row) for row in plain], 1.0, public)

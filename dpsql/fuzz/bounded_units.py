@@ -11,19 +11,14 @@ Trees drawn freely seldom have these shapes, and the rules for them are the fine
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 
-from drawn.relations import Filter, Item, PerUnit, Project, Tree, Trees
-from drawn.scalars import SHOWN, Column, Expressions
-from drawn.tables import PRIVATE, PUBLIC, Sort
+from dpsql.fuzz.relations import Filter, Item, PerUnit, Project, Tree, Trees
+from dpsql.fuzz.scalars import SHOWN, Column, Expressions
+from dpsql.fuzz.schemas import Sort
 
 Drawn = tuple[Tree, tuple[str, ...], list[str], str]
 """A tree, keys over it, aggregates, and the query's options."""
-
-_MANY_ROWS = ("visits", "visits", "visits", "sales.orders", "referrals")
-"""Tables where a unit has several rows."""
-
-_LISTED = ("kind", "status", "visited_on", "place_id", "urgent", "made_on")
-"""Columns whose values the policy lists, or nearly so."""
 
 
 class BoundedUnits:
@@ -31,11 +26,12 @@ class BoundedUnits:
 
     def __init__(self, rng: random.Random, expressions: Expressions) -> None:
         self.rng, self.expressions = rng, expressions
-        self.trees = Trees(rng, expressions)
+        self.trees, self.schema = Trees(rng, expressions), expressions.schema
 
     def draw(self) -> Drawn:
-        often = (self.masses, self.masses, self.units, self.units)
-        return self.rng.choice((*often, self.apart, self.tuples, self.picked))()
+        often: list[Callable[[], Drawn]] = [self.masses, self.masses, self.units, self.units, self.apart]
+        looked_up = [self.tuples] if self.schema.lookup is not None else []
+        return self.rng.choice([*often, *looked_up, self.picked])()
 
     def masses(self) -> Drawn:
         """Sums and counts of a unit's groups, summed as they are, or with something done to each."""
@@ -65,7 +61,7 @@ class BoundedUnits:
         """Rows of which a unit has one for each value, by this value, by a coarser one or by none."""
         source, unit, key = self._rows()
         within, number = self.trees.fresh(key.sort), self.trees.fresh(Sort.INTEGER, bounded=True)
-        keys = ((self.trees.fresh(Sort.UNIT), unit.token), (within, key.token))
+        keys: tuple[Item, ...] = ((self.trees.fresh(Sort.UNIT), unit.token), (within, key.token))
         more = self.expressions.column(source.columns, Sort.TEXT, Sort.BOOLEAN, Sort.INTEGER)
         if more is not None and self.rng.random() < 0.3:
             keys += ((self.trees.fresh(more.sort), more.token),)
@@ -105,16 +101,17 @@ class BoundedUnits:
 
     def tuples(self) -> Drawn:
         """Keys of one or two rows of a public table that a private row meets."""
-        visits = self.trees.table(PRIVATE["visits"])
-        first, second = (self.trees.table(PUBLIC["places"], public=True) for _ in range(2))
-        place, minutes, known = (_named(visits, name) for name in ("place_id", "minutes", "steps"))
-        other = self.rng.choice((f"{minutes.token} % 6", f"abs({known.token}) % 5", place.token))
+        lookup = self.schema.lookup
+        assert lookup is not None
+        rows = self.trees.table(self.schema.private[lookup.table])
+        first, second = (self.trees.table(self.schema.public[lookup.public], public=True) for _ in range(2))
+        own = {column.name: column.token for column in rows.columns}
+        other = self.rng.choice(lookup.others).format_map(own)
         kind = self.rng.choice(("INNER", "INNER", "LEFT"))
-        on = [f"{place.token} = {_named(first, 'place_id').token}"]
-        tree = self.trees.joined(kind, visits, first, on)
-        tree = self.trees.joined(kind, tree, second, [f"{other} = {_named(second, 'place_id').token}"])
-        of_first = self.rng.choice(("city", "kind", "place_id"))
-        of_second = self.rng.choice(("city", "kind", "place_id"))
+        on = [f"{own[lookup.column]} = {_named(first, lookup.key).token}"]
+        tree = self.trees.joined(kind, rows, first, on)
+        tree = self.trees.joined(kind, tree, second, [f"{other} = {_named(second, lookup.key).token}"])
+        of_first, of_second = self.rng.choice(lookup.shown), self.rng.choice(lookup.shown)
         keys = (_named(first, of_first).token, _named(self.rng.choice((first, second)), of_second).token)
         return tree, tuple(dict.fromkeys(keys)), ["COUNT(*)"], ""
 
@@ -123,19 +120,19 @@ class BoundedUnits:
     def _rows(self) -> tuple[Tree, Column, Column]:
         """Return rows, the column of the unit, and one to group by."""
         while True:
-            tree: Tree = self.trees.table(PRIVATE[self.rng.choice(_MANY_ROWS)])
+            tree: Tree = self.trees.table(self.schema.private[self.rng.choice(self.schema.many_rows)])
             if self.rng.random() < 0.3:
                 tree = Filter(tree, self.expressions.condition(tree.columns, 0))
             if self.rng.random() < 0.2:
                 tree = self.trees.joined("INNER", tree, *self._more_rows(tree))
             unit = self.trees.unit(tree)
-            listed = [each for each in tree.columns if each.name in _LISTED]
+            listed = [each for each in tree.columns if each.name in self.schema.nearly_listed]
             if unit is not None and listed:
                 return tree, unit, self.rng.choice(listed)
 
     def _more_rows(self, tree: Tree) -> tuple[Tree, list[str]]:
         """Return another table of the unit's rows, and the condition that they are the same unit's."""
-        other = self.trees.table(PRIVATE[self.rng.choice(("patients", "patients", "referrals"))])
+        other = self.trees.table(self.schema.private[self.rng.choice(self.schema.beside)])
         ours, theirs = self.trees.unit(tree), self.trees.unit(other)
         return other, [f"{ours.token} = {theirs.token}"] if ours and theirs else ["true"]
 

@@ -13,8 +13,8 @@ import random
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from drawn.scalars import NUMBERS, SHOWN, Column, Expressions
-from drawn.tables import NATURAL, PRIVATE, PUBLIC, Sort, Stored
+from dpsql.fuzz.scalars import NUMBERS, SHOWN, Column, Expressions
+from dpsql.fuzz.schemas import Sort, Stored
 
 Item: TypeAlias = tuple[Column, str]
 """A new column and the expression that it holds."""
@@ -130,7 +130,7 @@ class Trees:
     """Draws trees; every column gets a number of its own."""
 
     def __init__(self, rng: random.Random, expressions: Expressions) -> None:
-        self.rng, self.expressions = rng, expressions
+        self.rng, self.expressions, self.schema = rng, expressions, expressions.schema
         self._numbers = itertools.count()
         self.subs: list[Sub] = []
 
@@ -154,17 +154,7 @@ class Trees:
     def draw(self, depth: int) -> Tree:
         """A private tree of at most this many steps."""
         if depth <= 0:
-            names = (
-                "patients",
-                "patients",
-                "visits",
-                "visits",
-                "visits",
-                "treatments",
-                "reactions",
-                "sales.orders",
-            )
-            return self.table(PRIVATE[self.rng.choice((*names, "sales.refunds", "referrals"))])
+            return self.table(self.schema.private[self.rng.choice(self.schema.starts)])
         steps = (self.filtered, self.projected, self.with_public, self.on_unit, self.along_keys)
         more = (self.union, self.per_unit, self.distinct, self.windowed, self.chosen, self.valued)
         [step] = self.rng.choices((*steps, *more), (3, 3, 6, 4, 4, 3, 6, 1, 4, 5, 2))
@@ -316,13 +306,14 @@ class Trees:
 
     def along_keys(self, depth: int) -> Tree:
         """Tables along a declared key: reactions, treatments, visits, patients; orders and their refunds."""
-        chain = ["sales.orders", "sales.refunds"]
-        if self.rng.random() < 0.5:
-            chain = ["patients", "visits", "treatments", "reactions"]
+        chains = self.schema.chains
+        if not chains:
+            return self.filtered(depth)
+        chain = chains[int(self.rng.random() * len(chains))]
         start = self.rng.randrange(len(chain) - 1)
-        left: Tree = self._maybe_filtered(self.table(PRIVATE[chain[start]]))
+        left: Tree = self._maybe_filtered(self.table(self.schema.private[chain[start]]))
         for name in chain[start + 1 : start + 1 + self.rng.choice((1, 1, 2, 3))]:
-            right = self._maybe_filtered(self.table(PRIVATE[name]))
+            right = self._maybe_filtered(self.table(self.schema.private[name]))
             pairs = [(a, b) for a in left.columns for b in right.columns]
             shared = [(a, b) for a, b in pairs if a.key and a.key == b.key]
             shared = shared or [(a, b) for a, b in pairs if a.sort is b.sort is Sort.UNIT]
@@ -342,20 +333,21 @@ class Trees:
         left = self.draw(depth - 1)
         inviting = [
             (ours, public, theirs)
-            for _, column, public, theirs in NATURAL
+            for _, column, public, theirs in self.schema.natural
             for ours in left.columns
             if ours.name == column
         ]
         if inviting and self.rng.random() < 0.8:
             ours, name, theirs = self.rng.choice(inviting)
-            right = self.table(PUBLIC[name], public=True)
+            right: Tree = self.table(self.schema.public[name], public=True)
             other = next(each for each in right.columns if each.name == theirs)
             on = [f"{ours.token} {self.rng.choice(('=', '=', '=', '>='))} {other.token}"]
         else:
+            public = self.schema.public
             right = (
                 self.listed()
-                if self.rng.random() < 0.4
-                else self.table(PUBLIC[self.rng.choice(tuple(PUBLIC))], public=True)
+                if self.rng.random() < 0.4 or not public
+                else self.table(public[self.rng.choice(tuple(public))], public=True)
             )
             on = []
             column = self.expressions.column(right.columns, *SHOWN)
@@ -382,13 +374,13 @@ class Trees:
         if ours is None or theirs is None:
             return left
         sorts = [self.rng.choice(SHOWN) for _ in range(self.rng.randint(1, 3))]
-        sides = []
+        sides = list[Project]()
         for tree, unit in ((left, ours), (right, theirs)):
             items = [(self.fresh(Sort.UNIT), unit.token)]
             items += [(self.fresh(sort), self.expressions.draw(tree.columns, sort, 1)) for sort in sorts]
             sides.append(Project(tree, tuple(items)))
         words = ("UNION ALL", "UNION ALL", "UNION", "INTERSECT", "INTERSECT ALL", "EXCEPT", "EXCEPT ALL")
-        return Union(*sides, self.rng.choice(words))
+        return Union(sides[0], sides[1], self.rng.choice(words))
 
     # ---- windows and subqueries --------------------------------------------------------------------
 

@@ -26,11 +26,11 @@ from dpsql.errors import Error
 from dpsql.functions import ArgumentError, Function, shelf
 from dpsql.functions.core.meaning import call, fact_of
 from dpsql.functions.reading import literal_of, read
+from dpsql.fuzz.schemas import Schema, Sort
 from dpsql.ir.column import Fact, Kind, type_named
 from dpsql.ir.scalar import Ref, Scalar
 from dpsql.ir.source import Source
 from dpsql.parse.parse import parse
-from drawn.tables import Sort
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,8 +251,9 @@ class Expressions:
     ``drawn`` counts how often each function was drawn, ``used`` in how many accepted queries it stood.
     """
 
-    def __init__(self, rng: random.Random) -> None:
-        self.rng = rng
+    def __init__(self, rng: random.Random, schema: Schema) -> None:
+        self.rng, self.schema = rng, schema
+        self.constants = {**CONSTANTS, **schema.constants}
         self.drawn: Counter[str] = Counter()
         self.used: Counter[str] = Counter()
         self.calm = False
@@ -264,7 +265,7 @@ class Expressions:
         return self.rng.choice(made if made and self.rng.random() < 0.5 else found) if found else None
 
     def constant(self, sort: Sort) -> str:
-        return self.rng.choice((CALM if self.calm else CONSTANTS).get(sort, CONSTANTS[sort]))
+        return self.rng.choice((CALM if self.calm else self.constants).get(sort, self.constants[sort]))
 
     def draw(self, scope: Scope, sort: Sort, depth: int) -> str:
         """An expression of this sort; at depth 0 a column where there is one."""

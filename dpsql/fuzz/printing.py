@@ -17,8 +17,8 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from drawn.relations import Filter, Item, Join, PerUnit, Project, Sub, Table, Tree, Union, Windowed
-from drawn.scalars import TOKEN, Column
+from dpsql.fuzz.relations import Filter, Item, Join, PerUnit, Project, Sub, Table, Tree, Union, Windowed
+from dpsql.fuzz.scalars import TOKEN, Column
 
 Names = dict[int, str]
 SUB = re.compile(r"⟪(\d+):([^⟫]*)⟫")
@@ -85,7 +85,7 @@ class Hand:
         """The tree as one thing in FROM."""
         alias = f"{self.rng.choice('tsqr')}{next(self._names)}"
         if isinstance(tree, Table):
-            plain = "(" in tree.name or self.rng.random() < 0.9
+            plain = "(" in tree.name or '"' in tree.name or self.rng.random() < 0.9
             name = tree.name if plain else _capitals(tree.name)
             listed = f"({', '.join(each.name for each in tree.columns)})" if "(" in name else ""
             names = {each.number: f"{alias}.{each.name}" for each in tree.columns}
@@ -96,9 +96,9 @@ class Hand:
             self.ctes.append(f"w{alias} AS ({select})")
             return Block(f"w{alias} AS {alias}", called, self)
         if self.rng.random() < 0.1 and "*" not in select.partition(" FROM ")[0]:
-            listed = [f"n{i}" for i in range(len(names))]
-            called = {number: f"{alias}.{new}" for number, new in zip(names, listed, strict=True)}
-            return Block(f"({select}) AS {alias}({', '.join(listed)})", called, self)
+            new = [f"n{i}" for i in range(len(names))]
+            called = {number: f"{alias}.{name}" for number, name in zip(names, new, strict=True)}
+            return Block(f"({select}) AS {alias}({', '.join(new)})", called, self)
         return Block(f"({select}) AS {alias}", called, self)
 
     def _join(self, join: Join, needed: frozenset[int]) -> Block:
@@ -170,9 +170,9 @@ class Hand:
                 found = self.block(tree, frozenset(each.number for each in columns))
                 if isinstance(tree, Table) or (isinstance(tree, Filter) and isinstance(tree.source, Table)):
                     return f"SELECT *{found.tail()}", {each.number: each.name for each in tree.columns}
-                own = {each.number: f"c{each.number}" for each in columns}
-                listed = ", ".join(f"{found.names[n]} AS {name}" for n, name in own.items())
-                return f"SELECT {listed}{found.tail()}", own
+                outputs = {each.number: f"c{each.number}" for each in columns}
+                listed = ", ".join(f"{found.names[n]} AS {name}" for n, name in outputs.items())
+                return f"SELECT {listed}{found.tail()}", outputs
 
     def _listed(self, block: Block, items: Iterable[Item]) -> str:
         return ", ".join(f"{block.fill(text)} AS {column.name}" for column, text in items)

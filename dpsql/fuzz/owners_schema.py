@@ -1,0 +1,102 @@
+"""A database like the owner's, without its private rows: its schema, its public rows, its policy.
+
+    clinic.duckdb    the same tables, constraints and public rows in memory; no private row is read
+    clinic.toml      the same policy, with a budget that a run does not use up, and no ledger of its own
+
+The policy's tables, columns, units, keys, accountant and delta stay what they are.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+from dpsql.attacks.world import policy_text
+from dpsql.audit.neighbour_views import attached
+from dpsql.driver import duckdb
+from dpsql.engines.folder import Folder
+from dpsql.engines.identifiers import quote, table_sql
+from dpsql.errors import InterfaceError
+from dpsql.fuzz.run import Empty
+from dpsql.policy.catalogue import FoundTable
+from dpsql.policy.files import is_files
+from dpsql.policy.model import Policy
+
+BUDGET = 1e6
+"""The budget of a run, which has a ledger of its own: queries are answered to see that they can be."""
+
+_PUBLIC_ROWS = 500
+_OF_FILES = ("files", "csv")
+
+
+def empty_like(database: Path, policy: Policy) -> Empty:
+    """Copy the schema and public rows of a database into memory; give a policy for the copy."""
+    files = is_files(database)
+    connection = _of_files(database, policy) if files else _of_database(database, policy)
+    document = tomllib.loads(policy.text)
+    document.pop("ledger", None)  # its places are the database's
+    document.pop("studies", None)
+    if files:
+        for table in document["tables"].values():
+            for key in _OF_FILES:
+                table.pop(key, None)
+            for column in table.get("columns", {}).values():
+                column.pop("type", None)
+    text = policy_text(document, policy.budget.accountant, BUDGET, policy.budget.delta)
+    return Empty(connection, text.replace('["query"]\n', '["query"]\nmin_epsilon = 1e-6\n'))
+
+
+def _of_database(database: Path, policy: Policy) -> duckdb.DuckDBPyConnection:
+    connection = attached(database, policy.timezone, 1)
+    try:
+        connection.execute("COPY FROM DATABASE whole TO memory (SCHEMA)")
+        own = "NOT internal AND database_name = 'memory'"
+        views = connection.execute(
+            f"SELECT schema_name, view_name FROM duckdb_views() WHERE {own}"
+        ).fetchall()
+        for schema, view in views:
+            connection.execute(f"DROP VIEW IF EXISTS {quote(schema)}.{quote(view)}")
+        for name in _public(policy):
+            connection.execute(
+                f"INSERT INTO {table_sql(name)} SELECT * FROM whole.{table_sql(name)} LIMIT {_PUBLIC_ROWS}"
+            )
+    except duckdb.Error:  # its text may hold data
+        connection.close()
+        raise InterfaceError(
+            "the schema of this database cannot be copied",
+            help="fuzz a file that has the policy's tables alone",
+        ) from None
+    connection.execute("DETACH whole")
+    return connection
+
+
+def _of_files(database: Path, policy: Policy) -> duckdb.DuckDBPyConnection:
+    engine = Folder(database, policy)
+    connection = duckdb.connect(config={"threads": 1})
+    try:
+        public = _public(policy)
+        for table in engine.describe().tables:
+            connection.execute(_created(table))
+            if table.name in public:
+                rows = engine._all(f"SELECT * FROM {table_sql(table.name)} LIMIT {_PUBLIC_ROWS}")
+                cells = ", ".join("?" for _ in table.columns)
+                if rows:
+                    connection.executemany(f"INSERT INTO {table_sql(table.name)} VALUES ({cells})", rows)
+    finally:
+        engine.close()
+    return connection
+
+
+def _created(table: FoundTable) -> str:
+    columns = ", ".join(f"{quote(column.name)} {column.sql}" for column in table.columns)
+    schema = (
+        f"CREATE SCHEMA IF NOT EXISTS {quote(table.name.split('.', 1)[0])}; " if "." in table.name else ""
+    )
+    return f"{schema}CREATE TABLE {table_sql(table.name)} ({columns})"
+
+
+def _public(policy: Policy) -> list[str]:
+    return [table.name for table in policy.tables if table.public]
+
+
+__all__ = ["BUDGET", "empty_like"]
