@@ -129,18 +129,6 @@ def test_an_answer_that_is_refused_for_its_size_comes_in_parts_and_is_paid_once(
 
 
 @pytest.mark.sweep
-def test_a_large_answer_that_is_sent_at_once_comes_whole(own_server: Served) -> None:
-    """It is larger than what a connection may keep, by either protocol."""
-    numbers = ", ".join(f"i * 10000 + {1_000_000_000 + number} AS n{number}" for number in range(15))
-    rows = f"SELECT {numbers} FROM range(950000) AS t(i)".encode()  # some 600 bytes each, as Python's objects
-    with psycopg.connect(own_server.url(), autocommit=True) as db:
-        with db.cursor().copy(b"COPY (" + rows + b") TO STDOUT") as copied:
-            assert sum(bytes(part).count(b"\n") for part in copied) == 950_000
-        with pytest.raises(psycopg.Error, match="this connection keeps too many bytes"):
-            db.execute(b"DECLARE c CURSOR WITH HOLD FOR " + rows)
-
-
-@pytest.mark.sweep
 def test_what_all_keep_is_bounded_in_bytes(own_server: Served) -> None:
     """Three connections of half of it each: the third finds no room, until another closes its cursor."""
     rows = "SELECT repeat('x', 10000) FROM range(40000)"
