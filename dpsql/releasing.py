@@ -26,6 +26,7 @@ from dpsql.ir.plan import MeasurePlan, Plan, Threshold
 from dpsql.ir.synthetic import SyntheticRows
 from dpsql.ir.table import ExactTable, ReleasedTable
 from dpsql.mechanisms import mechanism
+from dpsql.mechanisms.strategies.rows import Listed
 from dpsql.plan.joint import file_strategies
 from dpsql.plan.noise_choice import deviation
 from dpsql.post.margins import CONFIDENCE
@@ -197,7 +198,8 @@ def bought_answer(
     else:
         assert planned.applied is not None
         strategy = planned.applied.strategy
-        away = deviation(planned.noise) * math.sqrt(strategy.variances_of(np.ones((1, strategy.cells)))[0])
+        every = Listed(np.ones((1, strategy.cells)))
+        away = deviation(planned.noise) * math.sqrt(strategy.variances_of(every)[0])
     margin = (mechanism("gaussian").half_width(1.0) - 0.5) * away / one
     total = round(int(table.sums[:, 0].sum(dtype=object)) / one)
     return Answer(
