@@ -206,6 +206,7 @@ CODES: dict[str, str] = {
     "D602": "the database cannot be opened",
     "D603": "the query took longer than its time limit; what was debited stays debited",
     "D604": "the SQL above the release exceeds the owner's limits",
+    "D605": "this is not answered by the engine of this database",
     "D801": "the policy is not TOML",
     "D802": "the policy has an unknown key",
     "D803": "a value in the policy is not valid",

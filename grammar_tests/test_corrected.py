@@ -11,7 +11,7 @@ from cases import all_cases
 from worlds import Worlds
 
 from dpsql.audit.oracles import ready_measures
-from dpsql.engines import corrected_sql, special_units
+from dpsql.engines import corrected_sql, row_cells, special_units
 from dpsql.engines import measure_sql as statements
 from dpsql.engines.corrected_sql import Special
 from dpsql.engines.duckdb import DuckDB
@@ -56,8 +56,14 @@ def lists_after_norms(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(corrected_sql, "inside", lambda planned, names, codes: [])
 
 
+def values_without_their_offset(patch: pytest.MonkeyPatch) -> None:
+    printed = row_cells.multiplied_sql
+    patch.setattr(row_cells, "multiplied_sql", lambda each, *given: printed(replace(each, offset=0), *given))
+
+
 PLANTED: tuple[Callable[[pytest.MonkeyPatch], None], ...] = (
     *(one_unit_short, rows_of_nobody, strays_unclamped, lists_after_norms),
+    values_without_their_offset,
 )
 
 

@@ -10,6 +10,7 @@ from argparse import Namespace
 from pathlib import Path
 
 from dpsql.cli.shared_arguments import Commands, command
+from dpsql.dbapi.connection import place_of
 
 
 def arguments(names: Commands) -> None:
@@ -72,7 +73,10 @@ def _policy(names: Commands) -> None:
         ("dpsql policy check clinic.duckdb", "dpsql policy check clinic.duckdb --accept"),
     )
     parser.add_argument(
-        "database", type=Path, metavar="DB", help="a DuckDB, parquet or csv file, or a folder of them"
+        "database",
+        type=place_of,
+        metavar="DB",
+        help="a DuckDB, parquet or csv file, a folder of them, or postgresql://reader@host/name",
     )
     parser.add_argument("policy", type=Path, nargs="?", metavar="POLICY", help="default: DB with .toml")
     parser.add_argument("--ledger", type=Path, metavar="FILE", help="default: DB with .ledger")

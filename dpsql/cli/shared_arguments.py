@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from dpsql.dbapi import Connection, connect
-from dpsql.dbapi.connection import beside
+from dpsql.dbapi.connection import beside, place_of
 from dpsql.errors import InterfaceError
 from dpsql.ir.column import Value
 from dpsql.render.digits import on_a_line
@@ -40,7 +40,10 @@ def command(
 def database(parser: ArgumentParser, analyst: bool = True) -> None:
     """Add the database, its policy and ledger, and (unless the command is the owner's) the analyst."""
     parser.add_argument(
-        "database", type=Path, metavar="DB", help="a DuckDB, parquet or csv file, or a folder of them"
+        "database",
+        type=place_of,
+        metavar="DB",
+        help="a DuckDB, parquet or csv file, a folder of them, or postgresql://reader@host/name",
     )
     parser.add_argument("--policy", type=Path, metavar="FILE", help="default: DB with .toml")
     parser.add_argument("--ledger", type=Path, metavar="FILE", help="default: DB with .ledger")
@@ -89,10 +92,10 @@ def opened(options: Namespace) -> Connection:
 
 def files_read(options: Namespace) -> tuple[Path, ...]:
     """Return the database, its policy and its ledger: outputs must not overwrite them."""
-    database: Path = options.database
+    database = options.database
     policy: Path = options.policy or beside(database, ".toml")
     ledger: Path = options.ledger or beside(database, ".ledger")
-    return database, policy, ledger
+    return (database, policy, ledger) if isinstance(database, Path) else (policy, ledger)
 
 
 def sql_of(options: Namespace) -> str:

@@ -33,7 +33,10 @@ def arguments(names: Commands) -> None:
     shared_arguments.database(parser)
     database = next(action for action in parser._actions if action.dest == "database")
     database.type, database.nargs = _place, "?"
-    database.help = f"{database.help}; or postgresql://NAME@HOST/DB; with --host: the server's name of it"
+    database.help = (
+        "a DuckDB, parquet or csv file, or a folder of them; or postgresql://NAME@HOST/DB, at a server of "
+        "dpsql; with --host: the server's name of it"
+    )
     shared_arguments.text(parser, "statements or commands to run and leave, as if they came from a pipe")
     _server(parser)
     parser.set_defaults(run=shell, usage=parser.error)

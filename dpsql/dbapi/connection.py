@@ -15,6 +15,7 @@ from dpsql.dbapi.guard import guarded, name_of, number_of, own, path_of, text_of
 from dpsql.dbapi.limits import interrupt, limited
 from dpsql.dbapi.rows import Rows
 from dpsql.dbapi.types import Exceptions
+from dpsql.engines.postgres.url import PostgresUrl, is_url, postgres_url
 from dpsql.errors import InterfaceError, NotSupportedError, refuse
 from dpsql.ir.source import Source
 
@@ -32,7 +33,7 @@ if TYPE_CHECKING:  # loaded when the first database is opened
 
 
 def connect(
-    database: str | os.PathLike[str],
+    database: str | os.PathLike[str] | PostgresUrl,
     policy: str | os.PathLike[str] | None = None,
     ledger: str | os.PathLike[str] | None = None,
     analyst: str | None = None,
@@ -41,10 +42,11 @@ def connect(
     """Open a database (a DuckDB file, a parquet or csv file, a folder of them) under its owner's policy.
 
     Policy and ledger default to files beside it: clinic.toml and clinic.ledger beside clinic.duckdb,
-    data.toml beside the folder data. What is asked for a ``study`` is paid from its budget too.
+    data.toml beside the folder data, and in the working folder for postgresql://reader@host/clinic. What is
+    asked for a ``study`` is paid from its budget too.
     """
-    path = path_of(database, "a database")
-    if not os.path.exists(path):
+    path = place_of(database)
+    if isinstance(path, Path) and not os.path.exists(path):
         raise refuse("D602", f"there is no database {path}", help="check the path")
     return Connection(
         path,
@@ -55,8 +57,22 @@ def connect(
     )
 
 
-def beside(database: Path, ending: str) -> Path:
-    """Return the file beside a database: clinic.toml for clinic.duckdb, data.toml for the folder data."""
+def place_of(database: object) -> Path | PostgresUrl:
+    """Return where a database is, as a path or a URL."""
+    if isinstance(database, PostgresUrl):
+        return database
+    if isinstance(database, str) and is_url(database):
+        return postgres_url(text_of(database))
+    return path_of(database, "a database")
+
+
+def beside(database: Path | PostgresUrl, ending: str) -> Path:
+    """Return the file beside a database: clinic.toml for clinic.duckdb, data.toml for the folder data.
+
+    For a database of a server it is in the working folder: clinic.toml for postgresql://reader@host/clinic.
+    """
+    if isinstance(database, PostgresUrl):
+        return Path(database.name.replace(os.sep, "_") + ending)
     if database.is_dir():
         folder = Path(os.path.abspath(database))
         return folder.with_name(folder.name + ending)
@@ -67,7 +83,12 @@ class Connection(Exceptions):
     """A database under its policy. Safe to share between threads; one query runs at a time."""
 
     def __init__(
-        self, database: Path, policy: Path, ledger: Path, analyst: str | None, study: str | None = None
+        self,
+        database: Path | PostgresUrl,
+        policy: Path,
+        ledger: Path,
+        analyst: str | None,
+        study: str | None = None,
     ) -> None:
         from dpsql.session import Session
 

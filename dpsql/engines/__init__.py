@@ -1,5 +1,7 @@
 """Engines, the only readers of private rows, and the SQL that they run: clips, sums, scans of files.
 
+DuckDB's engine reads a file, a folder's one its parquet and csv files, PostgreSQL's a server (postgres/).
+
 Plan -> ExactTable, ExportPlan -> ExactExport
 """
 

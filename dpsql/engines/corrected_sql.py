@@ -77,7 +77,7 @@ def corrected_sql(
     """
     assert planned.bound[1] < CELL
     units = counts_units(planned) or needs_units(planned.measure.relation)
-    row = rows_sql(planned, Reading(units=units, found=found), arithmetic, ends)
+    row = rows_sql(planned, Reading(units=units, found=found), arithmetic, ends, True)
     parts = [_summed(planned, row, "", inside_groups(planned, row.keys))]
     if special.units is not None:
         apart = replace(special.units, found=found)
@@ -198,5 +198,9 @@ def _together(planned: MeasurePlan, row: Row, parts: list[str]) -> str:
     else:
         sums = ", ".join([*row.keys, *(f"sum({total}) AS {total}" for total in totals)])
         source = f"SELECT {sums} FROM ({' UNION ALL '.join(parts)}){_by(row, ())}"
-    where = f" WHERE {met(planned.rule, row)}" if isinstance(planned.rule, Threshold) else ""
+    where = (
+        f" WHERE {met(planned.rule, row, f'total{planned.rule.statistic}')}"
+        if isinstance(planned.rule, Threshold)
+        else ""
+    )
     return f"SELECT {', '.join([*outer, *totals])} FROM ({source}){where}"

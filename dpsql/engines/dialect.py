@@ -4,7 +4,8 @@
     subquery(...)    (SELECT ...)               (SELECT ...) AS s1 where a subquery has to have a name
 
 A dialect is carried by what is printed with it: ``Reading`` for relations, ``Arithmetic`` for cells and sums.
-Functions, keys and details are printed in DuckDB's alone.
+A dialect may refuse a scalar or rows that it has no vetted text for. Windows, orders within units and details
+are printed in DuckDB's alone.
 
 Claim   a measure printed in two dialects has the same exact table on the same rows.
 Proof   Each method states one value for each argument: the text differs, the value does not. A dialect whose
@@ -15,8 +16,18 @@ Test    tests/privacy/test_second_dialect.py: a second engine's tables, bit for 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from decimal import Decimal
 from typing import Final, Protocol
+
+from dpsql.aggregates import shelf as aggregates
+from dpsql.engines.identifiers import TEXTED, quote, table_sql
+from dpsql.functions.core.literals import literal_sql
+from dpsql.functions.core.meaning import Lookup
+from dpsql.functions.core.printing import Found, sql_of
+from dpsql.ir.column import VARCHAR, Fact, Kind, Type, Value
+from dpsql.ir.relation import Materialized
+from dpsql.ir.scalar import Literal, Scalar
 
 
 class Dialect(Protocol):
@@ -55,6 +66,52 @@ class Dialect(Protocol):
         """Print a DOUBLE times a positive constant, as precisely as ``whole`` of it needs."""
         ...
 
+    def type(self, type: Type) -> str:
+        """Print the name of a type that holds all values of this one."""
+        ...
+
+    def literal(self, literal: Literal) -> str:
+        """Print a constant of this very type."""
+        ...
+
+    def scalar(
+        self, scalar: Scalar, lookup: Lookup, column: Callable[[str], str], found: Found | None = None
+    ) -> str:
+        """Print a scalar that raises on no data; ``lookup`` gives column types, ``column`` prints names."""
+        ...
+
+    def key(self, sql: str, type: Type) -> str:
+        """Print a group key so that equal keys are identical: one NaN, one zero, microseconds at most."""
+        ...
+
+    def carried(self, name: str, type: Type) -> str:
+        """Print a group key under its name as it is fetched, so that Python reads every value of its type."""
+        ...
+
+    def per_unit(
+        self,
+        function: str,
+        argument: str,
+        fact: Fact | None,
+        distinct: bool,
+        over: str,
+        others: Sequence[tuple[str, Fact]],
+    ) -> str:
+        """Print an aggregate of one unit's rows, in no order."""
+        ...
+
+    def table(self, name: str) -> str:
+        """Print a table of the catalogue."""
+        ...
+
+    def fixed_rows(self, rows: Materialized) -> str:
+        """Return the SELECT of rows that are known, as constants of their types."""
+        ...
+
+    def one_sided(self, kept: str, other: str, on: str, anti: bool) -> str:
+        """Return the SELECT of the rows of a table for which another has a row, or none."""
+        ...
+
     def subquery(self, select: str) -> str:
         """Print a SELECT as a table of FROM."""
         ...
@@ -62,6 +119,17 @@ class Dialect(Protocol):
     def all_but(self, table: str, column: str, others: Sequence[str]) -> str:
         """Print the columns of a table, ``others``, without the one named."""
         ...
+
+
+def _plain_constant(value: Value) -> str:
+    """Print a value as a constant for a CAST: text for everything that is not NULL or BOOLEAN."""
+    if value is None:
+        return "NULL"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int | Decimal):
+        return f"'{value}'"
+    return literal_sql(Literal(str(value) if isinstance(value, float) else value, VARCHAR))
 
 
 class _DuckDB:
@@ -87,6 +155,57 @@ class _DuckDB:
 
     def scaled(self, sql: str, factor: float) -> str:
         return f"{sql} * {self.number(factor)}"
+
+    def type(self, type: Type) -> str:
+        return type.sql
+
+    def literal(self, literal: Literal) -> str:
+        return literal_sql(literal)
+
+    def scalar(
+        self, scalar: Scalar, lookup: Lookup, column: Callable[[str], str], found: Found | None = None
+    ) -> str:
+        return sql_of(scalar, lookup, column, found)
+
+    def key(self, sql: str, type: Type) -> str:
+        if type.kind is Kind.FLOAT:
+            return f"CASE WHEN isnan({sql}) THEN 'nan'::{type.sql} ELSE ({sql}) + 0::{type.sql} END"
+        if type.kind is Kind.TIMESTAMP and type.sql != "TIMESTAMP":
+            return f"TRY_CAST({sql} AS TIMESTAMP)"
+        return sql
+
+    def carried(self, name: str, type: Type) -> str:
+        return f"CAST({name} AS VARCHAR) AS {name}" if type.kind in TEXTED else name
+
+    def per_unit(
+        self,
+        function: str,
+        argument: str,
+        fact: Fact | None,
+        distinct: bool,
+        over: str,
+        others: Sequence[tuple[str, Fact]],
+    ) -> str:
+        argument = f"DISTINCT {argument}" if distinct else argument
+        return aggregates()[function].per_unit(argument, fact, over, *others)
+
+    def table(self, name: str) -> str:
+        return table_sql(name)
+
+    def fixed_rows(self, rows: Materialized) -> str:
+        """A timestamp rounded to microseconds may lie beyond the last one of its type: NULL, no failure."""
+        names = [f"v{i}" for i in range(len(rows.columns))]
+        listed = ", ".join(
+            f"TRY_CAST({name} AS {column.source}) AS {quote(column.name)}"
+            for name, column in zip(names, rows.columns, strict=True)
+        )
+        given = rows.rows or ((None,) * len(names),)
+        values = ", ".join(f"({', '.join(_plain_constant(value) for value in row)})" for row in given)
+        tail = "" if rows.rows else " WHERE false"
+        return f"SELECT {listed} FROM (VALUES {values}) AS v({', '.join(names)}){tail}"
+
+    def one_sided(self, kept: str, other: str, on: str, anti: bool) -> str:
+        return f"SELECT * FROM {kept} {'ANTI' if anti else 'SEMI'} JOIN {other} ON {on}"
 
     def subquery(self, select: str) -> str:
         return f"({select})"

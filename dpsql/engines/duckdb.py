@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
     from dpsql.engines.contents import Contents
     from dpsql.engines.fast_sums import FastSums
+    from dpsql.engines.statistics_engine import StatisticsEngine
     from dpsql.engines.stored_groups import GroupStore
     from dpsql.ir.export import ExactExport, ExportPlan
     from dpsql.ir.plan import MeasurePlan
@@ -51,16 +52,21 @@ _BESIDE = "the database beside an engine that was opened before"
 """The name of an attached file in an engine that was opened without it."""
 
 
-def steady(without: Sequence[str] = ()) -> tuple[str, ...]:
+STATISTICS = "statistics_propagation"
+"""The optimizer that calls functions on the minimum and maximum of a column at planning time.
+
+It does so even if a CASE guards them, and fails if they fail: epoch_ms(seen) would reveal whether a row holds
+the last timestamp.
+"""
+
+
+def steady(without: Sequence[str] = (STATISTICS,)) -> tuple[str, ...]:
     """Return settings without which DuckDB 2.0 fails on some rows only: a failure would reveal them.
 
-    ``without`` names further optimizers to disable.
+    ``without`` names the optimizers to disable.
     """
     return (
-        # Statistics propagation calls functions on the minimum and maximum of a column at planning time,
-        # even if a CASE guards them, and fails if they fail: epoch_ms(seen) would reveal whether a row holds
-        # the last timestamp.
-        f"disabled_optimizers = '{','.join(('statistics_propagation', *without))}'",
+        f"disabled_optimizers = '{','.join(without)}'",
         # Caching operators merge small chunks after a join or a filter, and fail if a joined column has a
         # dictionary in one chunk and another one, or none, in the next: CASE WHEN age < 30 THEN place END
         # does that or not, depending on the rows. (No setting prevents the same failure of two joins: see
@@ -73,7 +79,7 @@ def lock_down(
     connection: duckdb.DuckDBPyConnection,
     timezone: str,
     paths: Sequence[Path] = (),
-    without: Sequence[str] = (),
+    without: Sequence[str] = (STATISTICS,),
 ) -> None:
     """Lock down the engine: the first connection sets the configuration, and nothing can change it later.
 
@@ -110,6 +116,8 @@ def configuration(threads: int | None = None) -> dict[str, str | bool | int | fl
         "autoload_known_extensions": "false",
         # an internal error fails one statement; by default all later statements on any connection fail too
         "disable_database_invalidation": "true",
+        # of all memory; a file may have two engines
+        "memory_limit": "40%",
     }
     return config if threads is None else config | {"threads": threads}
 
@@ -120,13 +128,7 @@ def _connect(file: Held, threads: int | None) -> duckdb.DuckDBPyConnection:
         return connect(str(file.path), configuration(threads), read_only=True)
     # by the file's path, DuckDB would return the engine from before the fork, or of the data before
     if file.aside is None:
-        engine = connect(":memory:", configuration(threads))
-        try:
-            engine.execute(f"ATTACH {text(str(file.path))} AS {quote(_BESIDE)} (READ_ONLY)")
-        except BaseException:  # Ctrl-C too: closed, and raised again
-            engine.close()
-            raise
-        file.aside = engine
+        file.aside = _attached(file, threads)
     connection = beside(file.aside)
     try:
         connection.execute(f"USE {quote(_BESIDE)}")
@@ -136,6 +138,17 @@ def _connect(file: Held, threads: int | None) -> duckdb.DuckDBPyConnection:
     return connection
 
 
+def _attached(file: Held, threads: int | None) -> duckdb.DuckDBPyConnection:
+    """Start an engine that has the file attached."""
+    engine = connect(":memory:", configuration(threads))
+    try:
+        engine.execute(f"ATTACH {text(str(file.path))} AS {quote(_BESIDE)} (READ_ONLY)")
+    except BaseException:  # Ctrl-C too: closed, and raised again
+        engine.close()
+        raise
+    return engine
+
+
 class DuckDB:
     """One open database file."""
 
@@ -143,6 +156,10 @@ class DuckDB:
     _known_definitions: dict[str, tuple[ColumnDefinition, ...]] | None = None
     _sums: FastSums | None = None
     _groups: GroupStore | None = None
+    _second: StatisticsEngine | None = None
+    _threads: int | None = None
+    _alone = True
+    """Whether there is no second engine: what is attached or replaced here is not there, or one failed."""
 
     def __init__(self, path: Path, timezone: str = "UTC", threads: int | None = None) -> None:
         self._path = path
@@ -170,6 +187,7 @@ class DuckDB:
             except BaseException:  # Ctrl-C too: closed, and raised again
                 self._connection.close()
                 raise
+        self._threads, self._alone = threads, False
 
     def _open_error(self, error: Exception) -> Exception:
         name = self._path.name
@@ -415,7 +433,50 @@ class DuckDB:
             if self._groups is None:
                 self._groups = GroupStore(self._ask, self._arrays)
             store = self._groups if self._sums.many_groups(planned) else None
+            if store is None and not self._alone and self._sums.again(planned):
+                found = self._by_statistics(planned)
+                if found is not None:
+                    return found
             return measured(planned, self._all, self._arrays, self._sums.statement, store)
+
+    def _by_statistics(self, planned: MeasurePlan) -> ExactTable | None:
+        """Measure on the second engine, if every call of the measure is one that it may plan."""
+        from dpsql.facts.known_calls import known_calls
+
+        if not known_calls(planned.measure):
+            return None
+        try:
+            self._second = self._second or self._opened_beside()
+        except duckdb.Error:  # the file is read by the first engine alone
+            self._alone = True
+            return None
+        found = self._second.measure(planned)
+        if found is None:
+            self._close_second()
+            self._alone = True
+        return found
+
+    def _opened_beside(self) -> StatisticsEngine:
+        """Open the second engine, which all connections to this file share."""
+        from dpsql.engines.statistics_engine import StatisticsEngine
+
+        with self._file.opening:
+            if self._file.informed is None:
+                engine = _attached(self._file, self._threads)
+                try:
+                    lock_down(engine, self._timezone, without=())
+                except BaseException:  # Ctrl-C too: closed, and raised again
+                    engine.close()
+                    raise
+                self._file.informed = engine
+            second = StatisticsEngine(self._file.informed, quote(_BESIDE))
+        self.unchanged()
+        return second
+
+    def _close_second(self) -> None:
+        second, self._second = self._second, None
+        if second is not None:
+            second.close()
 
     def _slow_to_read(self) -> frozenset[str]:
         """Return the tables of which a pass takes longer than any sum."""
@@ -426,6 +487,7 @@ class DuckDB:
         with self._reading():
             if self._sums is not None:
                 self._sums.forget()
+            self._close_second()
 
     def export_sql(self, planned: ExportPlan) -> str:
         from dpsql.engines.export_sql import export_sql
@@ -480,9 +542,14 @@ class DuckDB:
     def interrupt(self) -> None:
         with suppress(duckdb.ConnectionException):  # closed meanwhile
             self._connection.interrupt()
+        second = self._second
+        if second is not None:
+            with suppress(duckdb.ConnectionException):  # closed meanwhile
+                second.interrupt()
 
     def close(self) -> None:
         with self._lock:
+            self._close_second()
             self._connection.close()
             let_go(self._file, self)
 

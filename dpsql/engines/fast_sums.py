@@ -70,12 +70,19 @@ class FastSums:
         ends = self._ends(planned) if arithmetic.doubles else {}
         found = self._extremes.interval
         if planned.shape is Shape.ROWS:
-            return summed_rows(planned, rows_sql(planned, Reading(found=found), arithmetic, ends))
+            return summed_rows(planned, rows_sql(planned, Reading(found=found), arithmetic, ends, True))
         light = self._totals.all_light(planned, source)
         special = Special() if light else self._units.special(planned, source, size)
         if special is None:
             return measure_sql(planned)
         return corrected_sql(planned, special, arithmetic, ends, found)
+
+    def again(self, planned: MeasurePlan) -> bool:
+        """Whether the measure reads a large table that another one has read."""
+        source = row_source(planned.measure.uncopied)
+        if source is None or self._size(source.scan.table) < self.limits.least:
+            return False
+        return self._asked[source.scan.table] >= self.limits.before
 
     def many_groups(self, planned: MeasurePlan) -> bool:
         """Whether there may be many groups of which few are shown, and sums are all that is released."""

@@ -23,7 +23,6 @@ from typing import assert_never
 
 from dpsql.engines.arithmetic import WHOLE, in_whole_numbers
 from dpsql.engines.dialect import DUCKDB, Dialect
-from dpsql.engines.identifiers import TEXTED
 from dpsql.engines.relation_sql import Reading
 from dpsql.engines.row_cells import Row, rows_sql
 from dpsql.functions.core.literals import literal_sql
@@ -74,7 +73,8 @@ def measure_sql(planned: MeasurePlan, few: bool = False, dialect: Dialect = DUCK
 def summed_rows(planned: MeasurePlan, row: Row, few: bool = False) -> str:
     """Print the sums of rows of which each unit has one."""
     sums = [_rowwise(statistic, row) for statistic in planned.measure.statistics]
-    return grouped_sql(planned, row, sums, row.sql, () if few else inside_groups(planned, row.keys))
+    listed = () if few else inside_groups(planned, row.keys, dialect=row.dialect)
+    return grouped_sql(planned, row, sums, row.sql, listed)
 
 
 def _rowwise(statistic: Statistic, row: Row) -> str:
@@ -94,33 +94,43 @@ def grouped_sql(
         tail = f" GROUP BY {', '.join(row.keys)}"
         having = [*conditions]
         if isinstance(planned.rule, Threshold):
-            having.append(met(planned.rule, row))
+            place = planned.rule.statistic  # only DuckDB reads names of its own SELECT in HAVING
+            having.append(
+                met(planned.rule, row, names[place] if row.dialect is DUCKDB else f"({sums[place]})")
+            )
         if having:
             tail += f" HAVING {' AND '.join(having)}"
-    outer = [carried(column.fact.type, key) for column, key in zip(planned.keys, row.keys, strict=True)]
+    outer = [
+        row.dialect.carried(key, column.fact.type) for column, key in zip(planned.keys, row.keys, strict=True)
+    ]
     outer += names
     totals = f"SELECT {', '.join(inner)} FROM {row.dialect.subquery(source)}{tail}"
     return f"SELECT {', '.join(outer)} FROM {row.dialect.subquery(totals)}"
 
 
-def met(rule: Threshold, row: Row) -> str:
+def met(rule: Threshold, row: Row, total: str) -> str:
     """Print the condition that a group may be shown: it has a count, or is of a public grouping set."""
-    counted = f"total{rule.statistic} > 0"
+    counted = f"{total} > 0"
     if rule.listed is None:
         return counted
     return f"({counted} OR {row.keys[0]} IN ({', '.join(str(number) for number, _ in rule.listed.sets)}))"
 
 
 def carried(key: Type, name: str) -> str:
-    return f"CAST({name} AS VARCHAR) AS {name}" if key.kind in TEXTED else name
+    return DUCKDB.carried(name, key)
 
 
-def inside_groups(planned: MeasurePlan, names: Sequence[str], coded: Collection[int] = ()) -> list[str]:
+def inside_groups(
+    planned: MeasurePlan, names: Sequence[str], coded: Collection[int] = (), dialect: Dialect = DUCKDB
+) -> list[str]:
     """Return ``inside`` for groups: with count(*) in it, DuckDB tests a list once per group."""
-    return [f"CASE WHEN count(*) > 0 THEN {condition} END" for condition in inside(planned, names, coded)]
+    conditions = inside(planned, names, coded, dialect)
+    return [f"CASE WHEN count(*) > 0 THEN {condition} END" for condition in conditions]
 
 
-def inside(planned: MeasurePlan, names: Sequence[str], coded: Collection[int] = ()) -> list[str]:
+def inside(
+    planned: MeasurePlan, names: Sequence[str], coded: Collection[int] = (), dialect: Dialect = DUCKDB
+) -> list[str]:
     """Return the conditions that keys are on their public lists; long lists are checked after fetching.
 
     The keys at the places ``coded`` are codes of their values: 0 is not listed (row_copies.py).
@@ -135,7 +145,8 @@ def inside(planned: MeasurePlan, names: Sequence[str], coded: Collection[int] = 
             continue
         column_type = column.fact.type
         as_text = column_type.kind is Kind.TEXT  # compare an enum as text: no constant is cast to it
-        listed = ", ".join(constant_sql(value, VARCHAR if as_text else column_type) for value in present)
+        constants = (Literal(value, VARCHAR if as_text else column_type) for value in present)
+        listed = ", ".join(map(dialect.literal, constants))
         is_listed = f"{f'CAST({key} AS VARCHAR)' if as_text else key} IN ({listed})" if present else "false"
         is_listed = f"{key} > 0" if place in coded else is_listed
         missing = None in values or planned.measure.sets  # a grouping set may not contain this key
@@ -169,7 +180,7 @@ def _cells(planned: MeasurePlan, row: Row, few: bool) -> str:
         per_unit = f"SELECT u, {bounded} FROM {below(f'SELECT u, {sums} FROM {below(row.sql)} GROUP BY u')}"
         source = f"SELECT *, {scaled} FROM {below(f'SELECT *, {norm} AS n FROM {below(per_unit)}')}"
         return grouped_sql(planned, row, clipped, source)
-    conditions = inside(planned, row.keys)
+    conditions = inside(planned, row.keys, dialect=row.dialect)
     where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
     rows = f"SELECT * FROM {row.dialect.subquery(row.sql)}{where}"
     with_, only_units = "WITH", ""
@@ -199,7 +210,7 @@ def norms_sql(planned: MeasurePlan) -> str:
     """Return the SELECT of each unit and the norm that its clip bounds (in L2 its square), unclipped."""
     row, statistics = rows_sql(planned), planned.measure.statistics
     below = row.dialect.subquery
-    conditions = inside(planned, row.keys)
+    conditions = inside(planned, row.keys, dialect=row.dialect)
     where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
     rows = f"SELECT * FROM {row.dialect.subquery(row.sql)}{where}"
     if planned.shape is Shape.L1:
@@ -250,7 +261,7 @@ def _scaled_rows(planned: MeasurePlan, row: Row, few: bool) -> str:
 
     A unit's L1 norm is at most the sum of its rows' norms: one sum per unit is enough.
     """
-    conditions = inside(planned, row.keys)
+    conditions = inside(planned, row.keys, dialect=row.dialect)
     where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
     rows = f"SELECT * FROM {row.dialect.subquery(row.sql)}{where}"
     dialect = row.dialect

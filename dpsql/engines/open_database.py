@@ -1,4 +1,4 @@
-"""Open the data at a path: a DuckDB file, a folder of parquet and csv files, or one such file."""
+"""Open the data at a place: a DuckDB file, a folder of parquet and csv files, one such file, or a server."""
 
 from __future__ import annotations
 
@@ -6,12 +6,19 @@ from pathlib import Path
 
 from dpsql.engines import Engine
 from dpsql.engines.duckdb import DuckDB
+from dpsql.engines.postgres.url import PostgresUrl
 from dpsql.policy.files import is_files, no_files
 from dpsql.policy.model import Policy
 
 
-def open_database(path: Path, policy: Policy | None = None) -> Engine:
-    """Open the engine for the data at a path; without a policy, for the draft of one."""
+def open_database(path: Path | PostgresUrl, policy: Policy | None = None) -> Engine:
+    """Open the engine for the data at a place; without a policy, for the draft of one."""
+    if isinstance(path, PostgresUrl):
+        from dpsql.engines.postgres.engine import PostgresEngine  # nor does a file need this
+
+        if policy is not None:
+            no_files(policy)
+        return PostgresEngine(path, policy)
     if is_files(path):
         from dpsql.engines.folder import Folder  # a DuckDB file does not need it
 

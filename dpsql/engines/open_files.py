@@ -66,6 +66,8 @@ class Held:
         """Locked while DuckDB opens the file: the first connection sets the configuration."""
         self.aside: duckdb.DuckDBPyConnection | None = None
         """The engine that has the file attached, where DuckDB would find another one by its path."""
+        self.informed: duckdb.DuckDBPyConnection | None = None
+        """The engine that has the file attached and plans with statistics (statistics_engine.py)."""
         self._holders: set[int] = set()
         self._descriptor: int | None = None
         self._state: State | None = None
@@ -116,9 +118,10 @@ class Held:
         self._holders.discard(id(holder))
         if self._holders:
             return
-        if self.aside is not None:
-            engine, self.aside = self.aside, None
-            engine.close()
+        engines, self.aside, self.informed = (self.aside, self.informed), None, None
+        for engine in engines:
+            if engine is not None:
+                engine.close()
         if not in_use and self._descriptor is not None:
             descriptor, self._descriptor = self._descriptor, None
             os.close(descriptor)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field, replace
-from decimal import Decimal
 from functools import partial
 from typing import TypeAlias, assert_never
 
@@ -15,10 +14,8 @@ from dpsql.engines.unit_values import equal_sql, nullable_sql, parts_of, there_s
 from dpsql.facts.light_units import row_source
 from dpsql.facts.ownership import Owned, ownership_of
 from dpsql.facts.schema import fact_of, facts_of
-from dpsql.functions.core.literals import literal_sql
-from dpsql.functions.core.printing import sql_of
 from dpsql.functions.core.windows import orders_all_columns, windows
-from dpsql.ir.column import VARCHAR, Fact, Interval, Kind, Type, Value, can_be_opened
+from dpsql.ir.column import Fact, Interval, Kind, Type, can_be_opened
 from dpsql.ir.relation import (
     Aggregate,
     AggregateCall,
@@ -40,7 +37,7 @@ from dpsql.ir.relation import (
     names_of,
     unit_types,
 )
-from dpsql.ir.scalar import Call, Literal, Ref, Scalar, conjuncts, refs
+from dpsql.ir.scalar import Call, Ref, Scalar, conjuncts, refs
 from dpsql.lazy_dataclass import dataclass
 
 # ---- relations ---------------------------------------------------------------------------------------
@@ -57,7 +54,7 @@ class Reading:
     rows of nobody too, but for those whose link is NULL. ``only`` is a scan of which some rows are read:
     those of a ``copy``, or those whose unit, or link to it, is in the SELECT ``keys``. A copy has their
     ``unit``, or the ``rank`` of it, and ``columns`` by their names in the query. ``found`` gives the range
-    of all values of a stored column. The ``dialect`` is that of subqueries alone.
+    of all values of a stored column.
     """
 
     units: bool = True
@@ -73,7 +70,7 @@ class Reading:
 
     def table(self, scan: Scan) -> str:
         """Print the table of a scan."""
-        rows = table_sql(scan.table)
+        rows = self.dialect.table(scan.table)
         if scan is self.only:
             near = nullable_sql(first_link(scan), "t")
             rows = f"({self.copy or f'SELECT t.* FROM {rows} AS t WHERE {near} IN ({self.keys})'})"
@@ -130,7 +127,7 @@ def _composite_type(owner: Owner) -> Type | None:
 def relation_sql(relation: Relation, reading: Reading = AS_IT_IS) -> str:
     """Return a SELECT that yields the relation's columns under their names."""
     plain = _joins(relation, reading) < 2 or joins_stored_columns(relation, reading)
-    return _select(relation, replace(reading, twice=not plain))
+    return _select(relation, replace(reading, twice=not plain and reading.dialect is DUCKDB))
 
 
 def twofold(rows: str) -> str:
@@ -213,7 +210,7 @@ def _select(relation: Relation, read: Reading) -> str:
         case Scan():
             return _scan(relation, read)
         case Materialized():
-            rows = _materialized(relation)
+            rows = read.dialect.fixed_rows(relation)
             return f"FROM {read.rows(f'({rows})')}" if read.twice else rows
         case StageInput(name, columns):  # shown to people only: its rows are known before this runs
             projected = ", ".join(f"{quote(column.name)}" for column in columns)
@@ -231,8 +228,8 @@ def _select(relation: Relation, read: Reading) -> str:
         case Join():
             return _join(relation, read)
         case Aggregate(source, keys, calls):
-            named = [f"{key_sql(key.scalar, source)} AS {quote(key.name)}" for key in keys]
-            named += [f"{_per_unit(call, source)} AS {quote(call.name)}" for call in calls]
+            named = [f"{key_sql(key.scalar, source, read.dialect)} AS {quote(key.name)}" for key in keys]
+            named += [f"{_per_unit(call, source, read.dialect)} AS {quote(call.name)}" for call in calls]
             places = ", ".join(str(i + 1) for i in range(len(keys)))
             return f"SELECT {', '.join(named)} FROM {_below(source, read)} GROUP BY {places}"
         case Union(left, right):
@@ -275,16 +272,17 @@ def _join(join: Join, read: Reading) -> str:
     def spelled(name: str) -> str:  # inside this SELECT, the unit is read from the lending table
         return quote(lent.same if lent is not None and name == lent.unit else name)
 
-    printed = [sql_of(part, facts.__getitem__, spelled) for part in parts]
+    printed = [read.dialect.scalar(part, facts.__getitem__, spelled) for part in parts]
     extra = ""
     if lent is not None and read.units and not join.kind.one_sided:
         extra = f", {quote(lent.same)} AS {quote(lent.unit)}"
     if join.unit is not None:
         units = ", ".join(quote(_unit(side)) for side in (join.left, join.right))
         extra = f", coalesce({units}) AS {quote(join.unit.name)}"
-    below = read.dialect.subquery
-    sides = f"{below(left)} {join.kind.value.upper()} JOIN {below(right)}"
-    return f"SELECT *{extra} FROM {sides} ON {' AND '.join(printed) or 'true'}"
+    below, on = read.dialect.subquery, " AND ".join(printed) or "true"
+    if join.kind.one_sided:
+        return read.dialect.one_sided(below(left), below(right), on, join.kind is JoinKind.ANTI)
+    return f"SELECT *{extra} FROM {below(left)} {join.kind.value.upper()} JOIN {below(right)} ON {on}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -441,33 +439,6 @@ def _without_path(relation: Relation, read: Reading) -> str:
     return f"SELECT {_named(read.columns_of(relation))} FROM {read.table(relation)} AS t0"
 
 
-def _materialized(materialized: Materialized) -> str:
-    """Print rows that were computed before as constants of their types.
-
-    A timestamp rounded to microseconds may lie beyond the last one of its own type: NULL, not a failure.
-    """
-    names = [f"v{i}" for i in range(len(materialized.columns))]
-    listed = ", ".join(
-        f"TRY_CAST({name} AS {column.source}) AS {quote(column.name)}"
-        for name, column in zip(names, materialized.columns, strict=True)
-    )
-    rows = materialized.rows or ((None,) * len(names),)
-    values = ", ".join(f"({', '.join(_plain_constant(value) for value in row)})" for row in rows)
-    tail = "" if materialized.rows else " WHERE false"
-    return f"SELECT {listed} FROM (VALUES {values}) AS v({', '.join(names)}){tail}"
-
-
-def _plain_constant(value: Value) -> str:
-    """Print a value as a constant for a CAST: text for everything that is not NULL or BOOLEAN."""
-    if value is None:
-        return "NULL"
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, int | Decimal):
-        return f"'{value}'"
-    return literal_sql(Literal(str(value) if isinstance(value, float) else value, VARCHAR))
-
-
 def _scan(scan: Scan, read: Reading) -> str:
     """Print a table joined along the path to its unit; rows without a unit are left out.
 
@@ -485,13 +456,13 @@ def _scan(scan: Scan, read: Reading) -> str:
     from_copy = bool(read.copy) and scan is read.only
     for step, link in enumerate(() if from_copy else owner.links):
         on = equal_sql(link.column, f"t{step}", link.key, f"t{step + 1}")
-        tables += f" JOIN {read.rows(table_sql(link.table))} AS t{step + 1} ON {on}"
+        tables += f" JOIN {read.rows(read.dialect.table(link.table))} AS t{step + 1} ON {on}"
     holder = f"t{len(owner.links)}"
     unit = f"t0.{read.unit}" if from_copy else value_sql(owner.column, holder, _composite_type(owner))
     columns = columns if owner.name in columns else {owner.name: unit, **columns}
     ranked = from_copy and read.ranked
     if owner.widened and not ranked and (from_copy or not owner.composite):
-        columns[owner.name] = f"CAST({unit} AS {owner.fact.type.sql})"
+        columns[owner.name] = f"CAST({unit} AS {read.dialect.type(owner.fact.type)})"
     if owner.widened and owner.composite and not owner.links:
         types = dict(zip(names_of(owner.column), unit_types(owner.fact.type), strict=True))
         for column in scan.columns:
@@ -508,22 +479,17 @@ def _named(columns: Mapping[str, str]) -> str:
 
 def scalar_sql(scalar: Scalar, relation: Relation, read: Reading = AS_IT_IS) -> str:
     found = None if read.found is None else partial(read.found, relation)
-    return sql_of(scalar, facts_of(relation).lookup, quote, found)
+    return read.dialect.scalar(scalar, facts_of(relation).lookup, quote, found)
 
 
 def type_in(scalar: Scalar, relation: Relation) -> Fact:
     return fact_of(scalar, facts_of(relation))
 
 
-def key_sql(scalar: Scalar, relation: Relation) -> str:
+def key_sql(scalar: Scalar, relation: Relation, dialect: Dialect = DUCKDB) -> str:
     """Print a group key so that equal keys are identical: one NaN, one zero, microseconds at most."""
-    sql = scalar_sql(scalar, relation)
-    key = type_in(scalar, relation).type
-    if key.kind is Kind.FLOAT:
-        return f"CASE WHEN isnan({sql}) THEN 'nan'::{key.sql} ELSE ({sql}) + 0::{key.sql} END"
-    if key.kind is Kind.TIMESTAMP and key.sql != "TIMESTAMP":
-        return f"TRY_CAST({sql} AS TIMESTAMP)"
-    return sql
+    sql = dialect.scalar(scalar, facts_of(relation).lookup, quote)
+    return dialect.key(sql, type_in(scalar, relation).type)
 
 
 def _unit(side: Relation) -> str:
@@ -553,7 +519,7 @@ def window_sql(call: WindowCall, source: Relation) -> str:
             condition=call.condition,
             others=call.arguments[1:],
         )
-        return _per_unit(aggregate, source, over)
+        return _per_unit(aggregate, source, over=over)
     arguments = ", ".join(_value_sql(argument, source) for argument in call.arguments)
     return f"{call.function}({arguments}{' IGNORE NULLS' if call.ignore_nulls else ''}){over}"
 
@@ -636,18 +602,21 @@ def value_order(call: AggregateCall, source: Relation) -> list[str]:
     return [f"{key}{direction}" for key in keys]
 
 
-def _per_unit(call: AggregateCall, source: Relation, over: str = "") -> str:
-    if aggregates()[call.function].in_order:
+def _per_unit(call: AggregateCall, source: Relation, dialect: Dialect = DUCKDB, over: str = "") -> str:
+    if aggregates()[call.function].in_order and dialect is DUCKDB:
         return in_order(call, source)
+    read = Reading(dialect=dialect)
     if call.argument is None:
         argument, fact = "*", None
     else:
-        printer = key_sql if call.distinct else scalar_sql
-        argument, fact = printer(call.argument, source), type_in(call.argument, source)
+        fact = type_in(call.argument, source)
+        argument = (
+            key_sql(call.argument, source, dialect)
+            if call.distinct
+            else scalar_sql(call.argument, source, read)
+        )
     if call.condition is not None:
-        condition = scalar_sql(call.condition, source)
+        condition = scalar_sql(call.condition, source, read)
         argument = f"CASE WHEN {condition} THEN {'1' if call.argument is None else argument} END"
-    if call.distinct:
-        argument = f"DISTINCT {argument}"
-    arguments = ((scalar_sql(scalar, source), type_in(scalar, source)) for scalar in call.others)
-    return aggregates()[call.function].per_unit(argument, fact, over, *arguments)
+    others = [(scalar_sql(scalar, source, read), type_in(scalar, source)) for scalar in call.others]
+    return dialect.per_unit(call.function, argument, fact, call.distinct, over, others)

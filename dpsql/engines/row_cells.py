@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TypeAlias, assert_never
 
+from dpsql.engines.added_values import multiplied_sql, whole_multiples
 from dpsql.engines.arithmetic import WHOLE, Arithmetic
 from dpsql.engines.dialect import Dialect
 from dpsql.engines.identifiers import quote
@@ -18,7 +19,7 @@ from dpsql.engines.number_sql import clamped_sql
 from dpsql.engines.polynomial_sql import product, rounded_square, single
 from dpsql.engines.relation_sql import AS_IT_IS, Reading, key_sql, relation_sql, scalar_sql, type_in
 from dpsql.facts.ownership import Owned, ownership_of
-from dpsql.ir.column import Fact, Kind
+from dpsql.ir.column import BIGINT, HUGEINT, Fact, Kind
 from dpsql.ir.plan import MeasurePlan, Shape
 from dpsql.ir.scalar import Scalar
 from dpsql.ir.statistic import CELLS, Part, Statistic, width_of
@@ -41,7 +42,7 @@ class Row:
     keys: tuple[str, ...]
     counted: dict[Statistic, str]  # a column that is NULL if the row does not count; "*" if all rows count
     cells: dict[Statistic, str]
-    sums: dict[Statistic, str]  # sums of polynomial cells over a group
+    sums: dict[Statistic, str]  # sums over a group, where they are not those of cells
     arithmetic: Arithmetic = WHOLE
 
     @property
@@ -57,14 +58,17 @@ class Row:
             case Part.UNITS:
                 return f"CASE WHEN {count} > 0 THEN {statistic.most} ELSE 0 END"
             case Part.VALUE:
-                return self.arithmetic.summed(self.cells[statistic])
+                return self._values(statistic)
             case Part.REST:
-                full = f"{count} * {wide(str(statistic.most))}"
-                return f"({full} - {self.arithmetic.summed(self.cells[statistic])})"
+                return f"({count} * {wide(str(statistic.most))} - {self._values(statistic)})"
             case Part.BERNSTEIN | Part.LAGRANGE:
                 return self.sums[statistic]
             case _:
                 assert_never(statistic.part)
+
+    def _values(self, statistic: Statistic) -> str:
+        known = self.sums.get(statistic)
+        return self.arithmetic.summed(self.cells[statistic]) if known is None else known
 
 
 def rows_sql(
@@ -72,10 +76,12 @@ def rows_sql(
     reading: Reading = AS_IT_IS,
     arithmetic: Arithmetic = WHOLE,
     ends: Mapping[Statistic, Ends] = NOT_KNOWN,
+    added_up: bool = False,
 ) -> Row:
     """Return the rows of a measure, each with its unit ``u`` unless the shape or the reading has none.
 
-    The ``ends`` of some arguments are known.
+    The ``ends`` of some arguments are known. Rows are ``added_up`` where cells are read by sums alone: then a
+    value may stand for its cell.
     """
     m, dialect = planned.measure, arithmetic.dialect
     assert reading.dialect is dialect, "the rows and their cells are of one engine"
@@ -85,7 +91,9 @@ def rows_sql(
     read: dict[Scalar, str] = {}
     units = ["u"] if planned.shape is not Shape.ROWS and reading.units else []
     columns = [f"{quote(owned.unit)} AS u" for _ in units]
-    columns += [f"{key_sql(k.scalar, m.relation)} AS {name}" for k, name in zip(m.keys, keys, strict=True)]
+    columns += [
+        f"{key_sql(k.scalar, m.relation, dialect)} AS {name}" for k, name in zip(m.keys, keys, strict=True)
+    ]
     facts: dict[Scalar, Fact] = {}
     for statistic in m.statistics:
         for letter, scalar in (("x", statistic.argument), *_others(statistic), ("c", statistic.condition)):
@@ -105,7 +113,17 @@ def rows_sql(
     cells: dict[Statistic, str] = {}
     sums: dict[Statistic, str] = {}
     for statistic in m.statistics:
-        if statistic.part in (Part.VALUE, Part.REST):
+        if added_up and whole_multiples(statistic, facts, ends.get(statistic), arithmetic):
+            assert statistic.argument is not None
+            value, fact = read[statistic.argument], facts[statistic.argument]
+            value = (
+                value
+                if statistic.condition is None
+                else f"CASE WHEN {read[statistic.condition]} THEN {value} END"
+            )
+            counted[statistic] = name = named.setdefault(value, f"g{len(named)}")
+            sums[statistic] = multiplied_sql(statistic, name, fact.type)
+        elif statistic.part in (Part.VALUE, Part.REST):
             cell = _value(statistic, read, facts, arithmetic, ends.get(statistic))
             counted[statistic] = cells[statistic] = named.setdefault(cell, f"g{len(named)}")
         elif statistic.part in CELLS and statistic.other is None:
@@ -162,7 +180,7 @@ def _value(
     elif arithmetic.doubles and max(abs(statistic.low), abs(statistic.high)) < 2**53:
         sql = _integer_in_doubles(statistic, name, ends, arithmetic.dialect)
     else:
-        sql = _integer(statistic, name, fact)
+        sql = _integer(statistic, name, fact, arithmetic.dialect)
         sql = arithmetic.dialect.double(sql) if arithmetic.doubles else sql
     return sql if statistic.condition is None else f"CASE WHEN {read[statistic.condition]} THEN {sql} END"
 
@@ -181,21 +199,22 @@ def _integer_in_doubles(statistic: Statistic, name: str, ends: Ends | None, dial
     return cell if per_step == 1 else dialect.scaled(cell, per_step)
 
 
-def _integer(statistic: Statistic, name: str, fact: Fact) -> str:
+def _integer(statistic: Statistic, name: str, fact: Fact, dialect: Dialect) -> str:
     low, high, offset = int(statistic.low), int(statistic.high), int(statistic.offset)
     if low == high == offset:  # zero steps, of a size that no integer type need hold
         return f"CASE WHEN {name} IS NOT NULL THEN 0::BIGINT END"
-    wide = "HUGEINT" if fact.type.sql in ("UBIGINT", "HUGEINT", "UHUGEINT") else "BIGINT"
+    in_64_bits = fact.type.sql not in ("UBIGINT", "HUGEINT", "UHUGEINT")
+    wide = dialect.type(BIGINT if in_64_bits else HUGEINT)
     if fact.type.sql == "UHUGEINT":
         name = f"CAST(CASE WHEN {name} > {2**64}::UHUGEINT THEN {2**64}::UHUGEINT ELSE {name} END AS HUGEINT)"
-    elif fact.type.sql != wide:
+    elif dialect.type(fact.type) != wide:
         name = f"CAST({name} AS {wide})"
     sql = f"CASE WHEN {name} > {high}::{wide} THEN {high}::{wide}"
     sql += f" WHEN {name} < {low}::{wide} THEN {low}::{wide} ELSE {name} END"
     sql = f"({sql} - {offset}::{wide})" if offset else sql
     per_step = int(1 / statistic.step)
     sql = f"{sql} * {per_step}::{wide}" if per_step != 1 else sql
-    return sql if wide == "BIGINT" else f"CAST({sql} AS BIGINT)"
+    return sql if in_64_bits else f"CAST({sql} AS BIGINT)"
 
 
 def _float(statistic: Statistic, name: str, fact: Fact, arithmetic: Arithmetic, ends: Ends | None) -> str:

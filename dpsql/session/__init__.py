@@ -36,6 +36,7 @@ from dpsql.session.kept_plans import KeptPlans, ReadOnce
 
 if TYPE_CHECKING:  # what binds, plans and releases loads with the first query
     from dpsql.accounting.entries import Measured, Search
+    from dpsql.engines.postgres.url import PostgresUrl
     from dpsql.ir.bound import Bound, Missing
     from dpsql.ir.plan import Plan
     from dpsql.policy.catalogue import Catalogue
@@ -46,7 +47,12 @@ class Session(AnalystBudget):
     """One analyst (or the owner, ``analyst`` None) at one database under one policy."""
 
     def __init__(
-        self, database: Path, policy: Path, ledger: Path, analyst: str | None, study: str | None = None
+        self,
+        database: Path | PostgresUrl,
+        policy: Path,
+        ledger: Path,
+        analyst: str | None,
+        study: str | None = None,
     ) -> None:
         super().__init__(load_policy(policy), analyst, study)
         self.engine = open_database(database, self.policy)

@@ -26,6 +26,7 @@ from dpsql.bind.private import joins
 from dpsql.bind.scope.sources import Private, scan
 from dpsql.details.clip_search import sql as clip_sql
 from dpsql.engines import histogram_sql, measure_sql, number_sql, relation_sql, row_cells, unit_values
+from dpsql.engines.dialect import DUCKDB, Dialect
 from dpsql.engines.duckdb import DuckDB as Engine
 from dpsql.engines.identifiers import quote
 from dpsql.errors import refuse
@@ -291,7 +292,7 @@ def a_unit_is_in_one_group() -> AbstractContextManager[None]:
 
 def keys_by_their_bits() -> AbstractContextManager[None]:
     """0.0 and -0.0 show whichever of them came first."""
-    return _set(row_cells, "key_sql", relation_sql.scalar_sql)
+    return _set(row_cells, "key_sql", lambda scalar, relation, _: relation_sql.scalar_sql(scalar, relation))
 
 
 def rows_of_a_histogram_count_in_full() -> AbstractContextManager[None]:
@@ -702,14 +703,14 @@ PLANTS: dict[str, Plant] = {
 
 def more_places_than_are_said() -> AbstractContextManager[None]:
     """The SQL has places for a hundred items of a list, whatever the plan says."""
-    materialized = relation_sql._materialized
+    fixed_rows = type(DUCKDB).fixed_rows
 
-    def longer(given: Materialized) -> str:
+    def longer(self: Dialect, given: Materialized) -> str:
         if given.columns[0].name.startswith("place") and len(given.rows) > 1:
             given = replace(given, rows=tuple((number,) for number in range(1, 101)))
-        return materialized(given)
+        return fixed_rows(self, given)
 
-    return _set(relation_sql, "_materialized", longer)
+    return _set(type(DUCKDB), "fixed_rows", longer)
 
 
 def keys_of_rows_survive_a_fan_out() -> AbstractContextManager[None]:

@@ -1,18 +1,13 @@
-"""Measures printed in a second dialect, run on PostgreSQL: DuckDB's exact tables, and the clip holds there.
+"""Measures printed in PostgreSQL's dialect and run there: DuckDB's exact tables, and the clip holds there.
 
-PostgreSQL is no engine of dpsql: what stands here shows that ``Dialect`` holds all that differs between the
-two in cells, norms, factors and sums. The rows are those on which PostgreSQL raises: floats that underflow,
-squares above 64 bits, NaN, infinity. The errors planted in the dialect are each found.
+The rows are those on which PostgreSQL raises: floats that underflow, squares above 64 bits, NaN, infinity.
+The errors planted in the dialect are each found.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
-import os
-import shutil
-import subprocess
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,11 +16,13 @@ from typing import Any
 import duckdb
 import psycopg
 import pytest
+from postgres_servers import needs_postgres, running_server
 
 import dpsql
 from dpsql.audit import plan_of
 from dpsql.engines.dialect import Dialect
 from dpsql.engines.measure_sql import measure_sql
+from dpsql.engines.postgres import dialect
 from dpsql.ir.plan import MeasurePlan, Norm, Shape
 
 POLICY = """\
@@ -71,43 +68,12 @@ WHOLES = ("NULL", "-2147483648", "2147483647", "0", "7", "900")
 Tables = dict[tuple[object, ...], tuple[int, ...]]
 
 
-class Postgres:
-    """PostgreSQL raises where a product of floats underflows, and wants a name for each subquery."""
-
-    infinity = "'infinity'::float8"
+class Postgres(dialect.Postgres):
+    """That of the engine, for tables that are read as they are."""
 
     def __init__(self) -> None:
-        self._numbers = itertools.count()
-
-    def number(self, value: float | int) -> str:
-        return f"'{float(value)!r}'::float8"
-
-    def real(self, value: int) -> str:
-        return self.number(value)
-
-    def double(self, sql: str) -> str:
-        return f"CAST({sql} AS float8)"
-
-    def wide(self, sql: str) -> str:
-        return f"CAST({sql} AS numeric)"
-
-    def whole(self, sql: str) -> str:
-        return f"CAST({sql} AS bigint)"
-
-    def cut(self, sql: str) -> str:
-        return f"CAST(trunc({sql}) AS bigint)"
-
-    def scaled(self, sql: str, factor: float) -> str:
-        """Below a quarter, all products are rounded to 0: none is computed."""
-        product = f"{sql} * {self.number(factor)}"
-        large = f"abs({sql}) >= {self.number(0.25 / factor)}"
-        return f"CASE WHEN {large} THEN {product} WHEN {sql} IS NOT NULL THEN {self.number(0)} END"
-
-    def subquery(self, select: str) -> str:
-        return f"({select}) AS s{next(self._numbers)}"
-
-    def all_but(self, table: str, column: str, others: Sequence[str]) -> str:
-        return ", ".join(f"{table}.{other}" for other in others)
+        tables = ("people", "stays")
+        super().__init__({table: f"SELECT * FROM main.{table}" for table in tables})
 
 
 class Unguarded(Postgres):
@@ -138,41 +104,13 @@ PLANTED: tuple[tuple[Callable[[], Dialect], str], ...] = (
 )
 
 
-def _program(name: str) -> Path | None:
-    found = sorted(Path("/usr/lib/postgresql").glob(f"*/bin/{name}"))
-    return found[-1] if found else Path(each) if (each := shutil.which(name)) else None
-
-
-INITDB, PG_CTL = _program("initdb"), _program("pg_ctl")
-
-pytestmark = pytest.mark.skipif(
-    INITDB is None or PG_CTL is None, reason="PostgreSQL is not installed: apt-get install postgresql"
-)
+pytestmark = needs_postgres
 
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[str]:
-    """Run a server in a folder of its own, under a user who is not root, on a socket alone."""
-    folder = Path(tempfile.mkdtemp(prefix="pg"))
-    user = "nobody" if os.geteuid() == 0 else None
-    if user is not None:
-        shutil.chown(folder, user)
-
-    def run(*command: object) -> None:
-        words = [str(each) for each in command]
-        subprocess.run(words, user=user, cwd=folder, stdout=subprocess.DEVNULL, check=True)
-
-    data = folder / "data"
-    try:
-        run(INITDB, "-A", "trust", "--locale=C.UTF-8", "-N", "-U", "owner", "-D", data)
-        options = f"-k {folder} -c listen_addresses='' -c fsync=off -c max_connections=5"
-        run(PG_CTL, "-w", "-D", data, "-l", folder / "log", "-o", options, "start")
-        try:
-            yield f"host={folder} user=owner dbname=postgres"
-        finally:
-            run(PG_CTL, "-w", "-m", "immediate", "-D", data, "stop")
-    finally:
-        shutil.rmtree(folder)
+    with running_server() as running:
+        yield running.words("postgres")
 
 
 def _people() -> list[str]:
@@ -212,7 +150,7 @@ class Both:
     measures: tuple[MeasurePlan, ...]
 
     def here(self, planned: MeasurePlan, dialect: Dialect) -> Tables:
-        rows = self.postgres.execute(measure_sql(planned, dialect=dialect)).fetchall()
+        rows = self.postgres.execute(measure_sql(planned, dialect=dialect).encode()).fetchall()
         return _tables(planned, rows)
 
     def there(self, planned: MeasurePlan) -> Tables:

@@ -22,6 +22,7 @@ from dpsql.accounting.units import Units
 from dpsql.batch.atomic_files import alone
 from dpsql.cli import main
 from dpsql.dbapi.guard import guarded
+from dpsql.engines.postgres.dialect import refused
 from dpsql.errors import CODES, Error, class_of, refuse
 from dpsql.parse.scripts import statements
 
@@ -132,6 +133,11 @@ def two_runs_in_one_folder(clinic: Path) -> None:
         pass
 
 
+def refuse_on_postgres(what: str) -> None:
+    """What needs a server otherwise: tests/privacy/test_postgres.py."""
+    raise refused(what)
+
+
 TRIGGERS: dict[str, Trigger] = {
     "D001": closed_connection,
     "D107": lambda clinic: statements("-- name: a/b\nSELECT 1"),
@@ -152,6 +158,7 @@ TRIGGERS: dict[str, Trigger] = {
     "D602": lambda clinic: ask(COUNT)(clinic.with_name("none.duckdb")),
     "D603": time_limit,
     "D604": ask("SELECT repeat('x', COUNT(*)::BIGINT * 0 + 4000000000) FROM patients"),
+    "D605": lambda clinic: refuse_on_postgres("a window"),
     "D801": with_policy("[query]", "[query"),
     "D802": with_policy("max_epsilon", "maximal_epsilon"),
     "D803": with_policy("epsilon = 100.0", "epsilon = nan"),

@@ -1,0 +1,63 @@
+"""Sums of cells from sums of values, where a cell is a whole multiple of its value.
+
+    quantity DECIMAL(15,2) in [1, 50], in steps of 1/21300    21300 * SUM(quantity) - 21300 * COUNT(quantity)
+
+Claim   the result is the sum of the cells, to the last digit.
+Proof   ``ends`` say that no value is beyond the range: a cell is (value - offset) * per_step, rounded.
+        A value is a whole number of 10^-scale, per_step is a multiple of 10^scale, and the offset is a whole
+        number: the product is whole, and the DOUBLE that is rounded to it is off by less than a half, since
+        it is below 2^40. DECIMALs and whole numbers are added up exactly, and what is multiplied stays below
+        2^115, in 128 bits: fewer than 2^53 rows (``fits``) of less than 2^62 steps.
+Test    tests/privacy/test_light_units.py, grammar_tests/test_corrected.py
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from dpsql.engines.arithmetic import Arithmetic
+from dpsql.ir.column import Fact, Kind, Type, decimal_size
+from dpsql.ir.scalar import Scalar
+from dpsql.ir.statistic import Part, Statistic
+
+_DIGITS = 6
+"""The longest scale: 10^6 times a sum of less than 2^95 is a DECIMAL(38,6)."""
+
+
+def whole_multiples(
+    statistic: Statistic,
+    facts: Mapping[Scalar, Fact],
+    ends: tuple[float, float] | None,
+    arithmetic: Arithmetic,
+) -> bool:
+    """Whether the sum of the statistic's cells is told by the sum of its values."""
+    if statistic.part not in (Part.VALUE, Part.REST) or ends is None or not arithmetic.doubles:
+        return False
+    assert statistic.argument is not None
+    of_type, per_step = facts[statistic.argument].type, 1 / statistic.step
+    if of_type.kind not in (Kind.INTEGER, Kind.DECIMAL) or _scale(of_type) > _DIGITS:
+        return False
+    within = statistic.low <= ends[0] and ends[1] <= statistic.high
+    largest = max(1, abs(statistic.low), abs(statistic.high)) * per_step
+    return (
+        within
+        and per_step.denominator == 1
+        and per_step.numerator % 10 ** _scale(of_type) == 0
+        and float(statistic.offset).is_integer()
+        and statistic.most < 2**40
+        and largest < 2**62
+    )
+
+
+def multiplied_sql(statistic: Statistic, name: str, type: Type) -> str:
+    """Print the sum of the cells of a column of values, as a BIGINT."""
+    scale, per_step = _scale(type), int(1 / statistic.step)
+    total, times = f"coalesce(sum({name}), 0)", per_step // 10**scale
+    total = f"CAST({total} * {10**scale} AS HUGEINT)" if scale else f"CAST({total} AS HUGEINT)"
+    offset = int(statistic.offset) * per_step
+    less = f" - count({name}) * {offset}::HUGEINT" if offset else ""
+    return f"CAST({total} * {times}::HUGEINT{less} AS BIGINT)"
+
+
+def _scale(type: Type) -> int:
+    return decimal_size(type)[1] if type.kind is Kind.DECIMAL else 0

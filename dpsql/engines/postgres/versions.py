@@ -1,0 +1,66 @@
+"""Which version of the data tables hold, as a digest of what changes with every way to change them.
+
+    INSERT, UPDATE, DELETE, MERGE, COPY, TRUNCATE    a new random version, by a trigger of the owner's
+    ALTER TABLE ... TYPE, CLUSTER, VACUUM FULL       another file, or other columns
+    DISABLE TRIGGER, DROP TRIGGER, a new one         another row of pg_trigger, or none: refused
+
+Claim   two readings of one digest, each inside one snapshot, saw the same rows in the same columns.
+Proof   A trigger that fires before each statement, ENABLE ALWAYS, writes a random version of its table in the
+        statement's own transaction: rows and version are committed together, and writers of one table wait
+        for each other at that row, so that each committed version is of one committed state. What writes
+        without statements on the table itself is refused: parents and partitions, subscriptions, unlogged
+        tables (relations.py). What rewrites rows without the trigger gives the table another file; what
+        reads the same file otherwise changes its columns, their types or their collations. A trigger that is
+        disabled, or replaced, has another ``xmin``; so have the columns of a table that inherited, or was a
+        partition, for a while. A database that is restored to an earlier state has the
+        versions of that state; later writes get new ones, which are random and not counted on.
+Test    tests/privacy/test_postgres_versions.py: each way to change data
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dpsql.engines.postgres.relations import Ask
+
+_BODY = """
+BEGIN
+    INSERT INTO dpsql.versions AS held (relation, version) VALUES (TG_RELID, gen_random_uuid())
+    ON CONFLICT (relation) DO UPDATE SET version = gen_random_uuid();
+    RETURN NULL;
+END
+"""
+"""The body of the owner's trigger; track_changes.sql creates it."""
+
+_STATES = """
+SELECT c.oid::int8, c.relfilenode::int8, t.trigger, v.version::text, c.xmin::text, a.columns
+FROM pg_catalog.pg_class AS c
+LEFT JOIN LATERAL (
+    SELECT t.oid::text || ' ' || t.xmin::text || ' ' || p.oid::text || ' ' || p.xmin::text AS trigger
+    FROM pg_catalog.pg_trigger AS t JOIN pg_catalog.pg_proc AS p ON p.oid = t.tgfoid
+    JOIN pg_catalog.pg_language AS l ON l.oid = p.prolang
+    WHERE t.tgrelid = c.oid AND t.tgname = 'dpsql_changed' AND t.tgenabled = 'A' AND NOT t.tgisinternal
+        AND t.tgtype = 62 AND t.tgqual IS NULL AND t.tgattr = '' AND t.tgnargs = 0
+        AND p.pronamespace = 'dpsql'::regnamespace AND p.prosrc = %s AND p.prosecdef AND l.lanname = 'plpgsql'
+        AND p.proconfig = ARRAY['search_path=pg_catalog']
+) AS t ON true
+LEFT JOIN dpsql.versions AS v ON v.relation = c.oid
+LEFT JOIN LATERAL (
+    SELECT string_agg(concat_ws(' ', a.xmin, a.attnum, quote_ident(a.attname), a.atttypid, a.atttypmod,
+        a.attnotnull, a.attcollation, a.attgenerated), ', ' ORDER BY a.attnum) AS columns
+    FROM pg_catalog.pg_attribute AS a WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+) AS a ON true
+WHERE c.oid = ANY(%s)
+ORDER BY c.oid
+"""
+
+State = tuple[object, ...]
+"""What changes with the rows of a table: its file, its trigger, the version, its own row and its columns."""
+
+
+def states(ask: Ask, oids: Sequence[int]) -> dict[int, State]:
+    """Return the state of each table that is tracked; inside a snapshot, that of its rows there."""
+    rows = ask(_STATES, (_BODY, list(oids)))
+    return {
+        int(str(oid)): tuple(state) for oid, *state in rows if state[1] is not None and state[2] is not None
+    }

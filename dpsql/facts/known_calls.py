@@ -1,0 +1,108 @@
+"""Measures whose every call may be planned by an engine that knows the ends of its columns.
+
+    SUM(price * (1 - discount)) WHERE day < DATE '1998-09-02'    yes
+    SUM(epoch_ns(seen))                                          no: planning computes it of the least and the
+                                                                 largest value, and fails where that fails
+
+An allow-list: what is not on it is measured by an engine whose planner reads no statistics. The calls on it
+compute nothing of a column's ends that could fail: comparisons, logic, arithmetic that tries, and parts of
+dates.
+
+Test    tests/privacy/test_statistics_engine.py: every call, of columns with the ends of their types
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import assert_never
+
+from dpsql.facts.schema import fact_of, facts_of
+from dpsql.ir.column import Kind
+from dpsql.ir.measure import Measure
+from dpsql.ir.relation import (
+    Aggregate,
+    Filter,
+    Join,
+    Materialized,
+    Project,
+    Relation,
+    Scan,
+    StageInput,
+    Union,
+    Window,
+)
+from dpsql.ir.scalar import Call, Literal, Ref, Scalar, refs
+
+OF_ANYTHING = frozenset(
+    "= <> < <= > >= is_distinct_from is_not_distinct_from between in is_null is_not_null "
+    "and or not case coalesce nullif".split()
+)
+OF_NUMBERS = frozenset(("+", "-", "*", "/", "negate", "abs", "greatest", "least", "cast"))
+OF_TEXTS = frozenset(("like", "starts_with", "ends_with", "contains"))
+OF_DATES = frozenset(("year", "quarter", "month", "day", "dayofweek", "isodow"))
+
+_NUMBERS = (Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT, Kind.BOOLEAN, Kind.NULL)
+
+
+def known_calls(measure: Measure) -> bool:
+    """Whether a measure calls nothing but what is on the list, and has no aggregate or window below it."""
+    scalars = _scalars(measure)
+    return not measure.details and all(_known(scalar, relation) for relation, scalar in scalars)
+
+
+def _known(scalar: Scalar | None, relation: Relation) -> bool:
+    """Whether all calls of a scalar are on the list; None stands for a relation that is not."""
+    match scalar:
+        case None:
+            return False
+        case Ref() | Literal():
+            return True
+        case Call() if not refs(scalar):  # its value depends on no row
+            return True
+        case Call(function, arguments, type):
+            if not all(_known(argument, relation) for argument in arguments):
+                return False
+            if function in OF_ANYTHING or function in OF_TEXTS:
+                return True
+            if type is not None and type.kind not in _NUMBERS:
+                return False
+            kinds = {fact_of(argument, facts_of(relation)).type.kind for argument in arguments}
+            return (function in OF_NUMBERS and kinds <= {*_NUMBERS}) or (
+                function in OF_DATES and kinds == {Kind.DATE}
+            )
+        case _:
+            assert_never(scalar)
+
+
+def _scalars(measure: Measure) -> Iterable[tuple[Relation, Scalar | None]]:
+    relation = measure.relation
+    yield from ((relation, key.scalar) for key in measure.keys)
+    for statistic in measure.statistics:
+        other = None if statistic.other is None else statistic.other.argument
+        read = (statistic.argument, statistic.condition, other)
+        yield from ((relation, scalar) for scalar in read if scalar is not None)
+    yield from _below(relation)
+
+
+def _below(relation: Relation) -> Iterator[tuple[Relation, Scalar | None]]:
+    match relation:
+        case Scan() | Materialized() | StageInput():
+            return
+        case Filter(source, condition):
+            yield source, condition
+            yield from _below(source)
+        case Project(source, columns):
+            yield from ((source, column.scalar) for column in columns)
+            yield from _below(source)
+        case Join(_, left, right, condition):
+            if condition is not None:
+                yield relation, condition
+            yield from _below(left)
+            yield from _below(right)
+        case Union(left, right):
+            yield from _below(left)
+            yield from _below(right)
+        case Aggregate() | Window():
+            yield relation, None
+        case _:
+            assert_never(relation)

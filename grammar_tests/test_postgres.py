@@ -1,0 +1,174 @@
+"""Accepted fixtures on a PostgreSQL server: DuckDB's exact tables, the clip, or a refusal before payment.
+
+python -m pytest grammar_tests/test_postgres.py                    all of them, some minutes
+python -m pytest grammar_tests/test_postgres.py -m "not sweep"     a share
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+import duckdb
+import pytest
+from cases import Case, all_cases
+from postgres_servers import Server, needs_postgres, running_server
+from postgres_worlds import amended, engine, load
+
+import dpsql
+from dpsql.audit import plan_of
+from dpsql.audit.neighbours import without
+from dpsql.audit.oracles import ready_measures, violations
+from dpsql.engines.duckdb import DuckDB
+from dpsql.engines.exact_tables import measured
+from dpsql.engines.postgres.dialect import Postgres
+from dpsql.engines.postgres.engine import PostgresEngine
+from dpsql.ir.plan import MeasurePlan
+from dpsql.ir.table import ExactTable
+from dpsql.session import Session
+
+pytestmark = needs_postgres
+
+SLOW = ("attacks/copies.sql", "bounds/order.sql: of columns that an outer join compares")
+"""Cases that multiply the rows of busy units: DuckDB needs a second for them, PostgreSQL minutes."""
+
+CASES = [case for case in all_cases() if case.outcome == "accepted" and not case.id.startswith(SLOW)]
+
+UNITS = (1, 12, 20)
+"""Units that are left out in a database each: a patient, one with odd values, a stranger or a busy one."""
+
+EQUAL, REFUSED, ABSENT = "equal", "refused", "a column is absent"
+
+ANSWERED = 0
+"""How many of the cases have equal tables: the number may rise, and no case may be answered otherwise."""
+
+
+@dataclass
+class Both:
+    """The adversarial world in both engines, and its neighbours in databases of the server."""
+
+    folder: Path
+    file: Path
+    here: PostgresEngine
+    there: DuckDB
+    neighbours: dict[str, PostgresEngine]
+    connections: dict[str, dpsql.Connection]
+
+    def session(self, case: Case) -> Session:
+        name = case.policy.name
+        if name not in self.connections:
+            self.connections[name] = dpsql.connect(self.file, case.policy, self.folder / f"{name}.ledger")
+        return self.connections[name]._open()
+
+    def measures(self, case: Case) -> list[MeasurePlan]:
+        session = self.session(case)
+        return ready_measures(plan_of(session, case.sql, case.cost), self.there, session.sealed)
+
+    def outcome(self, case: Case) -> str:
+        """Compare the tables of all measures of a case; say how it differs, if it does."""
+        for planned in self.measures(case):
+            try:
+                self.here.measure_sql(planned)
+            except dpsql.OperationalError as refusal:
+                return {"D605": REFUSED, "D602": ABSENT}.get(refusal.code, str(refusal))
+            ours = sums_of(self.here.measure(planned))
+            if ours != sums_of(measured(planned, self.there._all, self.there._arrays)):
+                return "another table"
+        return EQUAL
+
+
+def sums_of(exact: ExactTable) -> dict[str, tuple[int, ...]]:
+    """Return the sums by group, without those that are all zero."""
+    rows = zip(exact.groups, exact.sums.tolist(), strict=True)
+    return {repr(group): tuple(sums) for group, sums in rows if any(sums)}
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Server]:
+    with running_server() as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def both(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Both]:
+    folder = tmp_path_factory.mktemp("postgres")
+    file = amended(folder, "world")
+    load(server, "world", file).close()
+    made = Both(folder, file, engine(server, "world"), DuckDB(file), {}, {})
+    known = made.session(CASES[0]).known
+    for unit in UNITS:
+        without(file, folder / f"{unit}.duckdb", known, unit)
+        load(server, f"w{unit}", folder / f"{unit}.duckdb").close()
+        made.neighbours[str(unit)] = engine(server, f"w{unit}")
+    yield made
+    for opened in (made.here, made.there, *made.neighbours.values(), *made.connections.values()):
+        opened.close()
+
+
+def moved(both: Both, case: Case) -> list[str]:
+    """Say where one unit moves the tables of a case by more than is declared, on the server itself."""
+    problems = []
+    for planned in both.measures(case):
+        try:
+            both.here.measure_sql(planned)
+        except dpsql.OperationalError:
+            continue
+        exact = both.here.measure(planned)
+        for name, neighbour in both.neighbours.items():
+            found = violations(planned, exact, neighbour.measure(planned))
+            problems += [f"{case.id} without {name}: {problem}" for problem in found]
+    return problems
+
+
+def test_a_share_of_the_fixtures(both: Both) -> None:
+    outcomes = {case.id: both.outcome(case) for case in CASES[::25]}
+    assert set(outcomes.values()) <= {EQUAL, REFUSED, ABSENT}, outcomes
+    assert Counter(outcomes.values())[EQUAL] >= len(outcomes) // 3
+
+
+def test_the_clip_holds_on_a_share(both: Both) -> None:
+    assert [problem for case in CASES[::50] for problem in moved(both, case)] == []
+
+
+@pytest.mark.sweep
+def test_all_fixtures(both: Both) -> None:
+    outcomes = {case.id: both.outcome(case) for case in CASES}
+    assert {each: said for each, said in outcomes.items() if said not in (EQUAL, REFUSED, ABSENT)} == {}
+    assert Counter(outcomes.values())[EQUAL] >= ANSWERED, Counter(outcomes.values())
+
+
+@pytest.mark.sweep
+def test_the_clip_holds_on_all(both: Both) -> None:
+    assert [problem for case in CASES for problem in moved(both, case)] == []
+
+
+def double(self: Postgres, sql: str) -> str:
+    return f"CAST(2 * trunc({sql}) AS int8)"
+
+
+def rounded_down(self: Postgres, sql: str) -> str:
+    return f"CAST(floor({sql}) AS int8)"
+
+
+@pytest.mark.parametrize(("method", "plant"), [("cut", double), ("whole", rounded_down)])
+def test_planted_errors_are_found(
+    both: Both, monkeypatch: pytest.MonkeyPatch, method: str, plant: object
+) -> None:
+    monkeypatch.setattr(Postgres, method, plant)
+    cases = [case for case in CASES if case.id.startswith(("aggregates/sums", "aggregates/averages"))]
+    assert "another table" in {both.outcome(case) for case in cases}
+
+
+def test_texts_without_their_case_are_found(server: Server, both: Both, tmp_path: Path) -> None:
+    """A measure that compared units by a loose collation would make one of two."""
+    file = tmp_path / "spelled.duckdb"
+    with duckdb.connect(str(file)) as made:
+        made.execute("CREATE TABLE stays (person VARCHAR, n INTEGER)")
+        made.execute("INSERT INTO stays VALUES ('ann', 1), ('Ann', 1), ('ann ', 1)")
+    load(server, "spelled", file).close()
+    with closing(engine(server, "spelled")) as opened:
+        rows = opened._ask(f"SELECT person, count(*) FROM {opened._rows('stays')} GROUP BY person")
+    assert len(rows) == 3

@@ -1,0 +1,256 @@
+"""A PostgreSQL database under its policy: answers, repeats, refusals before payment, crashes, secrets."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import psycopg
+import pytest
+from postgres_servers import Server, needs_postgres, running_server, track
+
+import dpsql
+from dpsql.audit import plan_of
+from dpsql.engines.postgres.url import PostgresUrl, postgres_url
+
+pytestmark = needs_postgres
+
+POLICY = """\
+[budget]
+epsilon = 100.0
+delta = 1e-6
+[unit]
+name = "person"
+table = "people"
+key = "id"
+[tables.people.columns]
+id = {}
+ward = { values = ["A", "B", "C"] }
+age = { range = [0, 90] }
+income = { range = [0, 11000] }
+amount = { range = [0, 500] }
+[tables.visits]
+unit = { column = "id" }
+rows_per_unit = 5
+[tables.visits.columns]
+visit = {}
+id = {}
+cost = { range = [0, 500] }
+kind = {}
+[tables.wards]
+public = true
+key = "ward"
+"""
+
+TABLES = """
+CREATE TABLE people (id INTEGER PRIMARY KEY, ward VARCHAR NOT NULL, age INTEGER, income DOUBLE PRECISION,
+    amount DECIMAL(8, 2), seen TIMESTAMP);
+CREATE TABLE visits (visit BIGINT UNIQUE, id INTEGER, cost DOUBLE PRECISION, kind VARCHAR);
+CREATE TABLE wards (ward VARCHAR PRIMARY KEY, beds INTEGER);
+INSERT INTO people SELECT n, substr('ABC', 1 + CAST(n % 3 AS INTEGER), 1), n % 90, n * 10.5, n * 0.5,
+    TIMESTAMP '2024-01-01' FROM generate_series(1, 500) AS t(n);
+INSERT INTO visits SELECT n, 1 + n % 500, n % 500, 'k' || (n % 4) FROM generate_series(1, 2500) AS t(n);
+INSERT INTO visits SELECT 10000 + n, 7, 400, 'k1' FROM generate_series(1, 300) AS t(n);
+INSERT INTO wards VALUES ('A', 10), ('B', 20), ('C', 5);
+"""
+
+QUERIES = (
+    "SELECT ward, COUNT(*), AVG(age), SUM(income) FROM people GROUP BY ward",
+    "SELECT COUNT(*), SUM(v.cost) FROM visits v JOIN people p ON v.id = p.id WHERE p.age + 1 > 20",
+    "SELECT w.beds, COUNT(*) FROM people p JOIN wards w ON p.ward = w.ward GROUP BY w.beds",
+    "SELECT kind, COUNT(*), VAR_SAMP(cost) FROM visits GROUP BY kind",
+    "SELECT AVG(n CLAMPED BETWEEN 0 AND 10) FROM (SELECT id, COUNT(*) AS n FROM visits GROUP BY id)",
+    "SELECT SUM(amount * 2), COUNT(DISTINCT id) FROM people WHERE ward <> 'B' AND income / 2 < 2000",
+)
+
+
+@dataclass(frozen=True)
+class Clinic:
+    server: Server
+    owner: psycopg.Connection[Any]
+    url: PostgresUrl
+    policy: Path
+    file: Path  # the same rows in a DuckDB file
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Server]:
+    with running_server() as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def clinic(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Clinic]:
+    folder = tmp_path_factory.mktemp("clinic")
+    policy, file = folder / "clinic.toml", folder / "clinic.duckdb"
+    policy.write_text(POLICY)
+    with duckdb.connect(str(file)) as made:
+        made.execute(TABLES)
+    with server.database("clinic") as owner:
+        owner.execute(TABLES.encode())
+        track(owner, "people", "visits", "wards")
+        yield Clinic(server, owner, server.url("clinic"), policy, file)
+
+
+@pytest.mark.parametrize("sql", QUERIES)
+def test_exact_tables_are_those_of_duckdb(clinic: Clinic, tmp_path: Path, sql: str) -> None:
+    with (
+        dpsql.connect(clinic.url, clinic.policy, tmp_path / "pg.ledger") as here,
+        dpsql.connect(clinic.file, clinic.policy, tmp_path / "duck.ledger") as there,
+    ):
+        tables = []
+        for db in (here, there):
+            session = db._open()
+            [measure] = plan_of(session, sql, 1.0).measures
+            exact = session.engine.measure(measure)
+            rows = zip(exact.groups, exact.sums.tolist(), strict=True)
+            tables.append({tuple(group): tuple(sums) for group, sums in rows if any(sums)})
+        assert tables[0] == tables[1]
+        assert tables[0]
+        assert here.execute(sql).columns == there.execute(sql).columns
+
+
+def test_a_repeat_is_free_until_the_rows_change(clinic: Clinic, tmp_path: Path) -> None:
+    ledger = tmp_path / "pg.ledger"
+    with dpsql.connect(clinic.url, clinic.policy, ledger) as db:
+        first = db.execute(QUERIES[0])
+        again = db.execute(QUERIES[0])
+        assert (first.repeated, again.repeated, again.cost) == (False, True, 0.0)
+        assert again.rows == first.rows
+    with dpsql.connect(str(clinic.url), clinic.policy, ledger) as db:
+        assert db.execute(QUERIES[0]).rows == first.rows
+        clinic.owner.execute("UPDATE people SET age = age WHERE id = 1")
+        with pytest.raises(dpsql.OperationalError, match="changed since"):
+            db.execute(QUERIES[0])
+        with pytest.raises(dpsql.OperationalError, match="changed since"):
+            db.execute("SELECT COUNT(*) FROM people")
+        spent = db.budget.spent
+    with dpsql.connect(clinic.url, clinic.policy, ledger) as db:
+        assert db.budget.spent == spent  # a refusal costs nothing
+        assert not db.execute(QUERIES[0]).repeated
+        assert db.budget.spent > spent
+
+
+@pytest.mark.parametrize(
+    ("sql", "what"),
+    [
+        ("SELECT lower(ward), COUNT(*) FROM people GROUP BY 1", "the function lower"),
+        ("SELECT COUNT(*) FROM people WHERE sqrt(age) > 3", "the function sqrt"),
+        ("SELECT MEDIAN(age) FROM people", "quantiles"),
+        ("SELECT CORR(age, income) FROM people", "an aggregate of two arguments"),
+        (
+            "SELECT SUM(n CLAMPED BETWEEN 0 AND 9) FROM (SELECT id, row_number() OVER "
+            "(PARTITION BY id ORDER BY visit) AS n FROM visits)",
+            "a window",
+        ),
+        ("SELECT COUNT(*) FROM people WHERE CAST(ward AS INTEGER) > 1", "a cast from VARCHAR"),
+    ],
+)
+def test_what_is_not_vetted_is_refused_and_costs_nothing(
+    clinic: Clinic, tmp_path: Path, sql: str, what: str
+) -> None:
+    with dpsql.connect(clinic.url, clinic.policy, tmp_path / "pg.ledger") as db:
+        for ask in (db.execute, db.explain):
+            with pytest.raises(dpsql.OperationalError, match=what) as caught:
+                ask(sql)
+            assert caught.value.code == "D605"
+        assert db.budget.spent == 0
+
+
+def test_a_lost_connection_leaves_the_debit_and_completes_on_repeat(clinic: Clinic, tmp_path: Path) -> None:
+    with dpsql.connect(clinic.url, clinic.policy, tmp_path / "pg.ledger") as db:
+        engine = db._open().engine
+        measure = engine.measure
+
+        def lost(planned: Any) -> Any:
+            clinic.owner.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'reader'"
+            )
+            return measure(planned)
+
+        engine.measure = lost  # type: ignore[method-assign]
+        with pytest.raises(dpsql.OperationalError) as caught:
+            db.execute(QUERIES[0])
+        assert caught.value.code == "D601"
+        spent = db.budget.spent
+        assert spent > 0
+        engine.measure = measure  # type: ignore[method-assign]
+        answer = db.execute(QUERIES[0])
+        assert len(answer.rows) == 3
+        assert db.budget.spent == spent
+
+
+def test_the_ledger_belongs_to_the_database(clinic: Clinic, tmp_path: Path) -> None:
+    ledger = tmp_path / "pg.ledger"
+    dpsql.connect(clinic.url, clinic.policy, ledger).close()
+    with clinic.server.database("other") as owner:
+        owner.execute(TABLES.encode())
+        track(owner, "people", "visits", "wards")
+        with pytest.raises(dpsql.OperationalError) as caught:
+            dpsql.connect(clinic.server.url("other"), clinic.policy, ledger)
+    assert caught.value.code == "D505"
+
+
+def test_the_command_line_takes_a_url(clinic: Clinic, tmp_path: Path) -> None:
+    words = ["--policy", clinic.policy, "--ledger", tmp_path / "pg.ledger", "--format", "csv"]
+    command = [
+        sys.executable,
+        "-m",
+        "dpsql.cli",
+        "query",
+        str(clinic.url),
+        "-c",
+        "SELECT COUNT(*) FROM people",
+    ]
+    done = subprocess.run([*command, *map(str, words)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert abs(float(done.stdout.split()[-1]) - 500) < 100
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgresql://reader:hunter2@host/db",
+        "postgresql://reader@host/db?password=hunter2",
+        "postgresql://reader@host/db?options=-c%20search_path%3Dhunter2",
+        "postgresql://reader@host/",
+        "postgresql://reader@host:hunter2/db",
+        "postgresql://reader@host/db#hunter2",
+    ],
+)
+def test_urls_hold_no_password_and_change_no_session(url: str) -> None:
+    with pytest.raises(dpsql.OperationalError) as caught:
+        dpsql.connect(url)
+    assert caught.value.code == "D602"
+    assert "hunter2" not in f"{caught.value} {caught.value!r} {caught.value.help}"
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgresql://reader@db.lan:5433/clinic",
+        "postgresql://reader@/clinic?host=/run/postgresql",
+        "postgresql://db.lan/clinic?sslmode=verify-full",
+        "postgresql://rea%40der@db.lan/cli%20nic",
+    ],
+)
+def test_a_url_is_printed_as_it_is_read(url: str) -> None:
+    assert str(postgres_url(url)) == url
+    assert postgres_url(str(postgres_url(url))) == postgres_url(url)
+
+
+def test_no_message_of_the_server_is_shown(clinic: Clinic, tmp_path: Path) -> None:
+    """A statement that fails on a row fails here without the row."""
+    with dpsql.connect(clinic.url, clinic.policy, tmp_path / "pg.ledger") as db:
+        engine = db._open().engine
+        with pytest.raises(dpsql.OperationalError) as caught:
+            engine._ask("SELECT CAST(ward AS integer) FROM public.people")  # type: ignore[attr-defined]
+    text = f"{caught.value} {caught.value!r} {caught.value.__cause__} {caught.value.help}"
+    assert caught.value.code == "D601"
+    assert '"A"' not in text
+    assert "integer" not in text

@@ -1,0 +1,225 @@
+"""The second engine of a file: which measures it gets, and that nothing but time tells of it."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from pathlib import Path
+
+import duckdb
+import pytest
+
+import dpsql
+from dpsql.audit.oracles import plan_of
+from dpsql.engines.duckdb import DuckDB, lock_down
+from dpsql.engines.statistics_engine import StatisticsEngine
+from dpsql.facts import known_calls as calls
+from dpsql.facts.known_calls import known_calls
+from dpsql.functions import ArgumentError, shelf
+from dpsql.functions.core.meaning import call, fact_of
+from dpsql.functions.core.printing import sql_of
+from dpsql.ir.column import VARCHAR, Fact, type_named
+from dpsql.ir.scalar import Call, Literal, Ref, Scalar
+from dpsql.session import Session
+
+ROWS = 60_000
+"""More than the rows below which there is no second engine."""
+
+POLICY = """
+[budget]
+epsilon = 1000
+delta = 1e-6
+[unit]
+name = "person"
+table = "people"
+key = "person"
+[tables.people.columns]
+person = {}
+age = { range = [0, 100] }
+town = { values = ["a", "b"] }
+seen = {}
+"""
+QUESTIONS = (
+    "SELECT COUNT(*), SUM(age) FROM people",
+    "SELECT town, SUM(age), AVG(age) FROM people WHERE seen < TIMESTAMP '2030-01-01' GROUP BY town",
+)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """People of whom one was seen at the end of time, of which epoch_ns can be computed of nobody else."""
+    path = tmp_path / "people.duckdb"
+    with duckdb.connect(str(path)) as connection:
+        connection.execute(
+            "CREATE TABLE people AS SELECT n AS person, (n % 90)::INTEGER AS age, "
+            "CASE WHEN n % 3 = 0 THEN 'a' ELSE 'b' END AS town, "
+            "CASE WHEN n = 7 THEN TIMESTAMP '290000-01-01' ELSE TIMESTAMP '2024-01-01' END AS seen "
+            f"FROM range({ROWS}) AS t(n)"
+        )
+    path.with_suffix(".toml").write_text(POLICY)
+    return path
+
+
+def engine_of(db: dpsql.Connection) -> DuckDB:
+    engine = db._open().engine
+    assert isinstance(engine, DuckDB)
+    return engine
+
+
+def exact(session: Session, sql: str) -> list[object]:
+    """Measure a query twice, and return the second exact table."""
+    (planned,) = plan_of(session, sql, 1.0).measures
+    for _ in range(2):
+        table = session.engine.measure(planned)
+    return sorted(zip(table.groups, table.sums.tolist(), strict=True), key=repr)
+
+
+def test_the_second_measure_of_a_table_is_made_there(path: Path) -> None:
+    for sql in QUESTIONS:
+        with dpsql.connect(path) as db:
+            found = exact(db._open(), sql)
+            assert engine_of(db)._second is not None
+            engine_of(db)._alone = True
+            assert exact(db._open(), sql) == found
+
+
+def test_calls_that_are_not_on_the_list_are_left_to_the_first_engine(path: Path) -> None:
+    sql = "SELECT COUNT(*) FROM people WHERE epoch_ms(seen) > 0"
+    with dpsql.connect(path) as db:
+        (planned,) = plan_of(db._open(), sql, 1.0).measures
+        assert not known_calls(planned.measure)
+        exact(db._open(), sql)
+        assert engine_of(db)._second is None
+
+
+def test_a_failure_there_is_answered_here(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A planted error: a call on the list that fails on the ends of its column."""
+    sql = "SELECT COUNT(*) FROM people WHERE epoch_ns(seen) > 0"
+    with dpsql.connect(path) as db:
+        known = exact(db._open(), sql)
+        monkeypatch.setattr(calls, "OF_ANYTHING", calls.OF_ANYTHING | {"epoch_ns"})
+        (planned,) = plan_of(db._open(), sql, 1.0).measures
+        assert known_calls(planned.measure)
+        second = engine_of(db)._opened_beside()
+        with pytest.raises(duckdb.Error):
+            second._all("SELECT count(*) FROM people WHERE epoch_ns(seen) > 0")
+        monkeypatch.setattr(StatisticsEngine, "_all", failing)
+        assert exact(db._open(), sql) == known
+        assert engine_of(db)._alone
+        assert db.execute(sql).fetchall()
+
+
+def failing(*given: object) -> list[tuple[object, ...]]:
+    raise duckdb.InternalException("planted")
+
+
+def test_an_interruption_there_is_one(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*given: object) -> list[tuple[object, ...]]:
+        raise duckdb.InterruptException("planted")
+
+    with dpsql.connect(path) as db:
+        exact(db._open(), QUESTIONS[0])
+        monkeypatch.setattr(StatisticsEngine, "_all", interrupted)
+        with pytest.raises(dpsql.Error, match="D601"):
+            db.execute(QUESTIONS[0])
+        monkeypatch.undo()
+        assert db.execute(QUESTIONS[0]).fetchall()  # paid for once
+
+
+def test_connections_to_a_file_share_it_and_close_it(path: Path) -> None:
+    with dpsql.connect(path) as one, dpsql.connect(path) as two:
+        for db in (one, two):
+            exact(db._open(), QUESTIONS[0])
+        file = engine_of(one)._file
+        assert file.informed is not None
+        assert file is engine_of(two)._file
+    assert file.informed is None
+
+
+def test_it_is_locked_down(path: Path) -> None:
+    with dpsql.connect(path) as db:
+        exact(db._open(), QUESTIONS[0])
+        second = engine_of(db)._second
+        assert second is not None
+        for sql in ("SET threads = 1", "COPY people TO '/tmp/people.csv'", "FROM read_text('/etc/hostname')"):
+            with pytest.raises(duckdb.Error):
+                second._all(sql)
+        with pytest.raises(duckdb.Error):
+            second._all("DELETE FROM people")
+
+
+# ---- the list ----------------------------------------------------------------------------------------
+
+ENDS = {
+    "TINYINT": ("-128", "127"),
+    "BIGINT": ("-9223372036854775808", "9223372036854775807"),
+    "HUGEINT": ("-170141183460469231731687303715884105728", "170141183460469231731687303715884105727"),
+    "UBIGINT": ("0", "18446744073709551615"),
+    "DECIMAL(18,4)": ("-99999999999999.9999", "99999999999999.9999"),
+    "DECIMAL(38,10)": ("-" + "9" * 28, "9" * 28),
+    "FLOAT": ("'-inf'", "'nan'"),
+    "DOUBLE": ("-1.7976931348623157e308", "'nan'"),
+    "BOOLEAN": ("false", "true"),
+    "DATE": ("'-infinity'", "'infinity'"),
+    "DATE ": ("'5877642-06-25 (BC)'", "'5881580-07-10'"),
+    "VARCHAR": ("''", "repeat('z', 100000)"),
+}
+"""The least and the largest value of a column of each type."""
+
+
+@pytest.fixture(scope="module")
+def at_the_ends(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StatisticsEngine]:
+    path = tmp_path_factory.mktemp("ends") / "ends.duckdb"
+    with duckdb.connect(str(path)) as connection:
+        columns = ", ".join(f"x{i} {name.strip()}, y{i} {name.strip()}" for i, name in enumerate(ENDS))
+        connection.execute(f"CREATE TABLE ends ({columns})")
+        for place in (0, 1):
+            ends = [each[place] for each in ENDS.values()]
+            values = ", ".join(
+                f"CAST({end} AS {name.strip()})" for end, name in zip(ends, ENDS, strict=True) for _ in (0, 1)
+            )
+            connection.execute(f"INSERT INTO ends SELECT {values} FROM range(10)")
+    with duckdb.connect(":memory:") as engine:
+        engine.execute(f"ATTACH '{path}' AS beside (READ_ONLY)")
+        lock_down(engine, "UTC", without=())
+        opened = StatisticsEngine(engine, "beside")
+        yield opened
+        opened.close()
+
+
+def listed() -> list[str]:
+    return sorted(calls.OF_ANYTHING | calls.OF_NUMBERS | calls.OF_TEXTS | calls.OF_DATES)
+
+
+@pytest.mark.parametrize("function", listed())
+def test_no_call_on_the_list_fails_at_the_ends_of_its_columns(
+    at_the_ends: StatisticsEngine, function: str
+) -> None:
+    """Each call of columns of each type, and of two types, where it may be written."""
+    tried = 0
+    for each, facts in written(function):
+        sql = sql_of(each, facts.__getitem__, lambda name: f'"{name}"')
+        at_the_ends._all(f"SELECT count({sql}), min({sql}) FROM ends WHERE ({sql}) IS NOT NULL")
+        tried += 1
+    assert tried
+
+
+def written(function: str) -> Iterator[tuple[Call, dict[str, Fact]]]:
+    """Yield the calls of columns of any two types that the binder would accept."""
+    kinds = [type_named(each.strip()) for each in ENDS]
+    facts = {f"{x}{i}": Fact(kind) for i, kind in enumerate(kinds) for x in "xy"}
+    casts = [type_named(name) for name in ("DOUBLE", "INTEGER", "DECIMAL(18,2)", "HUGEINT")]
+    least, most = shelf()[function].arity
+    for first, second in itertools.product(range(len(kinds)), repeat=2):
+        for count in range(max(least, 1), min(most, 3) + 1):
+            if count == 1 and second:
+                continue
+            columns: list[Scalar] = [Ref(f"x{first}"), Ref(f"y{second}"), Ref(f"y{first}")]
+            given = [columns[0], Literal("a", VARCHAR)] if function in calls.OF_TEXTS else columns[:count]
+            for target in casts if function == "cast" else [None]:
+                try:
+                    made = call(function, given, facts.__getitem__, target)
+                    fact_of(made, facts.__getitem__)
+                except (ArgumentError, dpsql.Error):
+                    continue
+                yield made, facts
