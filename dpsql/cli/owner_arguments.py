@@ -61,7 +61,10 @@ def _policy(names: Commands) -> None:
         ("dpsql policy draft clinic.duckdb > draft.toml",),
     )
     parser.add_argument(
-        "database", type=Path, metavar="DB", help="a DuckDB, parquet or csv file, or a folder of them"
+        "database",
+        type=place_of,
+        metavar="DB",
+        help="a DuckDB, parquet or csv file, a folder of them, or postgresql://reader@host/name",
     )
     parser.set_defaults(run=draft)
     parser = command(

@@ -180,6 +180,14 @@ class Connection(Exceptions):
 
             return guarded(lambda: price_of(session, prepared(session, source, values, own(epsilon))))
 
+    def plan_digest(self, sql: str, parameters: Sequence[Value] = (), *, epsilon: float | None = None) -> str:
+        """Return the name that the ledger has for the plan of a query. Reads no row, costs nothing."""
+        source, values = Source(text_of(sql)), values_of(parameters)
+        with self._using() as session, limited(session, own(self.timeout)):
+            from dpsql.planning import prepared
+
+            return guarded(lambda: prepared(session, source, values, own(epsilon)).plan.digest)
+
     def stored(
         self, sql: str, parameters: Sequence[Value] = (), *, epsilon: float | None = None
     ) -> Answer | None:

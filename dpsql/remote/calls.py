@@ -90,14 +90,19 @@ def _unreadable() -> InterfaceError:
     )
 
 
-def result_of(db: Connection, call: Call) -> object:
-    """Run a call; the connection is left as it was but for its price and its time limit."""
+def result_of(db: Connection, call: Call, plan: list[str]) -> object:
+    """Run a call; the connection is left as it was but for its price and its time limit.
+
+    ``plan`` gets the digest of the plan of a question.
+    """
     names, run = CALLS[call.do]
     try:
         db.study = call.study
         db.epsilon = call.epsilon
         arguments = dict(call.arguments)
         first = [arguments.pop("sql")] if "sql" in names else []
+        if call.pays:
+            plan.append(db.plan_digest(*first, epsilon=arguments["epsilon"]))
         return run(db, *first, **arguments)
     finally:
         db.study = None

@@ -22,6 +22,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 
+from dpsql.errors import InterfaceError
 from dpsql.server.backoff import SIZE
 from dpsql.server.log import Log
 from dpsql.server.server import Listener
@@ -48,21 +49,26 @@ class Workers:
         self._stopping = False
 
     async def run(self, stop: asyncio.Event, ready: Callable[[], object]) -> None:
-        """Keep the workers running until ``stop``; then let them finish."""
+        """Keep the workers running until ``stop``, or until one cannot be started; then let them finish."""
         tasks = [asyncio.create_task(self._keep(slot)) for slot in range(self._count)]
         stopping = asyncio.create_task(stop.wait())
         loop = asyncio.get_running_loop()
         loop.add_signal_handler(signal.SIGHUP, self._tell, signal.SIGHUP)
-        while len(self._running) < self._count and not stop.is_set():
-            await asyncio.wait([stopping], timeout=0.05)
-        ready()
-        await stopping
+        either = [stopping, *tasks]
+        while len(self._running) < self._count and not any(task.done() for task in either):
+            await asyncio.wait(either, timeout=0.05, return_when=asyncio.FIRST_COMPLETED)
+        if not any(task.done() for task in tasks):
+            ready()
+        await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
         self._stopping = True
         self._tell(signal.SIGTERM)
-        await asyncio.gather(*tasks)
+        await asyncio.wait(tasks)
+        stopping.cancel()
         self._memory.close()
         os.close(self._file)
         os.close(self._failures)
+        for task in tasks:
+            task.result()
 
     def _tell(self, number: int) -> None:
         for process, _ in self._running.values():
@@ -85,9 +91,14 @@ class Workers:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         handles = [each.socket.fileno() for each in self._listeners]
         command = [sys.executable, "-m", "dpsql.server.worker", str(theirs.fileno())]
-        process = subprocess.Popen(
-            command, pass_fds=[theirs.fileno(), self._file, self._failures, *handles], start_new_session=True
-        )
+        passed = [theirs.fileno(), self._file, self._failures, *handles]
+        try:
+            process = subprocess.Popen(command, pass_fds=passed, start_new_session=True)
+        except OSError as error:
+            raise InterfaceError(
+                f"a process of the server cannot be started: {error.strerror}",
+                help=f"let this user run {sys.executable}",
+            ) from None
         theirs.close()
         listeners = [
             (handle, each.private, each.said) for handle, each in zip(handles, self._listeners, strict=True)

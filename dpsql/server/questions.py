@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
@@ -90,12 +90,15 @@ class Questions:
             return await self._from_names(names, question)
         wide = settings.show("dpsql.margins") == "columns"
 
+        plan: list[str] = []
+
         def work(pooled: Pooled) -> tuple[Answer, tuple[Heading, ...], object]:
             _set(pooled, settings)
+            plan.append(pooled.db.plan_digest(text.text, question.values))
             headings = pooled.db.headings(text.text, question.values) if wide else ()
             return pooled.db.execute(text.text, question.values), headings, pooled.stamp
 
-        answer, headings, stamp = await self.in_pool(work, "question", text, question.start)
+        answer, headings, stamp = await self.in_pool(work, "question", text, question.start, plan)
         said = [paid(answer)] if settings.show("dpsql.notices") == "on" else []
         if stamp != self._stamp:
             self._stamp, self._names = stamp, None
@@ -133,13 +136,15 @@ class Questions:
             raise Failure(refused(error, Understood("", ()))) from None
         longest = self.settings.timeout
 
+        plan: list[str] = []
+
         def work(pooled: Pooled) -> tuple[object, str]:
             pooled.db.timeout = min(call.timeout or longest, longest)
-            found = calls.result_of(pooled.db, call)
+            found = calls.result_of(pooled.db, call, plan)
             return found, documents.written(("ok", found))
 
         try:
-            _, text = await self.in_pool(work, "question" if call.pays else "call")
+            _, text = await self.in_pool(work, "question" if call.pays else "call", plan=plan)
         except Failure as failure:
             if failure.refusal is None:
                 raise
@@ -199,9 +204,17 @@ class Questions:
         return await self._aside.run(self.client.analyst, work)
 
     async def in_pool(
-        self, work: Callable[[Pooled], T], event: str, text: Understood | None = None, start: int = 0
+        self,
+        work: Callable[[Pooled], T],
+        event: str,
+        text: Understood | None = None,
+        start: int = 0,
+        plan: Sequence[str] = (),
     ) -> T:
-        """Run a step on a connection of the analyst, and note it in the owner's log."""
+        """Run a step on a connection of the analyst, and note it in the owner's log.
+
+        ``plan`` gets the digest of its plan, once there is one.
+        """
         if not self.client.stands():
             raise expelled("28000", "this login has been removed")
         if not self.lost:
@@ -228,7 +241,8 @@ class Questions:
         finally:
             self.asking = False
             if event == "question" or code != "ok":
-                self.write(event, code=code, cost=cost, ms=round((time.monotonic() - began) * 1000, 1))
+                taken = round((time.monotonic() - began) * 1000, 1)
+                self.write(event, code=code, cost=cost, ms=taken, **({"plan": plan[0]} if plan else {}))
 
     def write(self, event: str, **more: object) -> None:
         """Write a line of the owner's log."""

@@ -15,6 +15,8 @@ from pathlib import Path
 import psycopg
 import pytest
 
+import dpsql
+
 from .conftest import PASSWORD, Served
 
 pytestmark = pytest.mark.skipif(
@@ -283,4 +285,7 @@ def test_the_log_has_prices_and_codes_and_no_texts(own_server: Served) -> None:
     paid, refused = own_server.log()[1:3]
     assert (paid["analyst"], paid["code"], paid["cost"], paid["address"]) == ("ana", "ok", 0.5, "127.0.0.1")
     assert refused["code"] == "D402"
+    assert "plan" not in refused
+    with dpsql.connect(own_server.database, ledger=own_server.folder / "own.ledger", analyst="ana") as own:
+        assert paid["plan"] == own.price("SELECT COUNT(*) FROM patients WHERE town = 'Borgen'").digest
     assert "Borgen" not in own_server.log_file.read_text()

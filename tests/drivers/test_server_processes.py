@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -39,6 +41,19 @@ def until(condition: Callable[[], bool]) -> None:
             return
         time.sleep(0.1)
     raise AssertionError("it does not come")
+
+
+def test_a_server_whose_processes_cannot_start_says_so_and_ends(clinic_for_all: Path, tmp_path: Path) -> None:
+    words = ["serve", str(clinic_for_all), "--processes", "2", "--listen", "127.0.0.1:0"]
+    words += ["--ledger", str(tmp_path / "own.ledger"), "--analysts", str(tmp_path / "own.analysts")]
+    start = (
+        "import sys; from dpsql.cli import main; "
+        "sys.executable = '/nowhere/python'; sys.exit(main(sys.argv[1:]))"
+    )
+    done = subprocess.run([sys.executable, "-c", start, *words], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 1
+    assert "a process of the server cannot be started" in done.stderr
+    assert "ready" not in done.stderr
 
 
 def test_two_processes_answer_as_one(two: Served) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +17,7 @@ from postgres_servers import Server, needs_postgres, running_server, track
 
 import dpsql
 from dpsql.audit import plan_of
+from dpsql.cli import main
 from dpsql.engines.postgres.url import PostgresUrl, postgres_url
 
 pytestmark = needs_postgres
@@ -185,6 +187,19 @@ def test_a_lost_connection_leaves_the_debit_and_completes_on_repeat(clinic: Clin
         assert db.budget.spent == spent
 
 
+def test_a_reading_can_be_interrupted(clinic: Clinic, tmp_path: Path) -> None:
+    with dpsql.connect(clinic.url, clinic.policy, tmp_path / "pg.ledger") as db:
+        engine: Any = db._open().engine
+        timer = threading.Timer(0.5, db.interrupt)
+        timer.start()
+        with pytest.raises(dpsql.OperationalError) as caught:
+            engine._ask("SELECT pg_sleep(600)")
+        timer.join()
+        assert caught.value.code == "D601"
+        assert caught.value.title == "the query was interrupted"
+        assert len(db.execute(QUERIES[0]).rows) == 3
+
+
 def test_the_ledger_belongs_to_the_database(clinic: Clinic, tmp_path: Path) -> None:
     ledger = tmp_path / "pg.ledger"
     dpsql.connect(clinic.url, clinic.policy, ledger).close()
@@ -210,6 +225,13 @@ def test_the_command_line_takes_a_url(clinic: Clinic, tmp_path: Path) -> None:
     done = subprocess.run([*command, *map(str, words)], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert abs(float(done.stdout.split()[-1]) - 500) < 100
+
+
+def test_a_policy_is_drafted_and_checked(clinic: Clinic, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["policy", "draft", str(clinic.url)]) == 0
+    assert "[tables.visits" in capsys.readouterr().out
+    assert main(["policy", "check", str(clinic.url), str(clinic.policy)]) == 0
+    assert "holds for clinic" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

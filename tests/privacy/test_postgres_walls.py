@@ -68,6 +68,14 @@ def test_a_role_that_may_do_more_is_refused(server: Server, rights: str) -> None
     assert caught.value.code == "D602"
 
 
+def test_a_role_that_cannot_read_versions_is_told_how(server: Server) -> None:
+    with server.owner("walls") as owner:
+        owner.execute(b"CREATE ROLE blind LOGIN; GRANT SELECT ON visits TO blind")
+    with pytest.raises(dpsql.OperationalError, match="nothing says when visits changes") as caught:
+        opened(server, "blind")
+    assert "GRANT SELECT ON dpsql.versions" in caught.value.help
+
+
 def test_another_server_is_refused(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(walls, "TESTED", (14,))
     with pytest.raises(dpsql.OperationalError, match="the server is PostgreSQL 15"):

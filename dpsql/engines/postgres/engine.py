@@ -108,7 +108,8 @@ class PostgresEngine:
                         "D602",
                         f"nothing says when {each.called} changes",
                         label="an answer belongs to one version of the data",
-                        help=f"let the owner track it: SELECT dpsql.track('{each.place}')",
+                        help=f"let the owner track it, SELECT dpsql.track('{each.place}'), and let this role "
+                        "read: GRANT USAGE ON SCHEMA dpsql; GRANT SELECT ON dpsql.versions",
                     )
 
     def _found(self) -> tuple[Relation, ...]:
@@ -296,12 +297,17 @@ class PostgresEngine:
                 self._execute(f"LOCK TABLE {places} IN ACCESS SHARE MODE")
             return read()
         finally:
-            with suppress(Exception):  # of a connection that is lost, nothing is open
-                self._execute("ROLLBACK")
+            self._end()
+
+    def _end(self) -> None:
+        """End the transaction; a connection that cannot is closed, and the next reading opens another."""
+        try:
+            self._execute("ROLLBACK")
+        except Exception:  # lost, or in the middle of something that was interrupted
+            self._connection.close()
 
     def _present(self) -> dict[int, State]:
-        tracked = self._catalogue("SELECT to_regclass('dpsql.versions') IS NOT NULL", ()) == [(True,)]
-        return states(self._catalogue, [each.oid for each in self._relations.values()]) if tracked else {}
+        return states(self._catalogue, [each.oid for each in self._relations.values()])
 
     def _catalogue(self, sql: str, parameters: Sequence[object]) -> list[tuple[object, ...]]:
         """Run a statement on the system's catalogue, with parameters."""

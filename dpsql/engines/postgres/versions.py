@@ -54,12 +54,22 @@ WHERE c.oid = ANY(%s)
 ORDER BY c.oid
 """
 
+_READABLE = """
+SELECT EXISTS (
+    SELECT FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
+    WHERE n.nspname = 'dpsql' AND c.relname = 'versions' AND c.relkind = 'r' AND
+        has_schema_privilege(n.oid, 'USAGE') AND has_table_privilege(c.oid, 'SELECT')
+)
+"""
+
 State = tuple[object, ...]
 """What changes with the rows of a table: its file, its trigger, the version, its own row and its columns."""
 
 
 def states(ask: Ask, oids: Sequence[int]) -> dict[int, State]:
     """Return the state of each table that is tracked; inside a snapshot, that of its rows there."""
+    if ask(_READABLE, ()) != [(True,)]:
+        return {}
     rows = ask(_STATES, (_BODY, list(oids)))
     return {
         int(str(oid)): tuple(state) for oid, *state in rows if state[1] is not None and state[2] is not None

@@ -11,7 +11,8 @@ import math
 from typing import assert_never
 
 from dpsql.engines.postgres.casts import NotVetted
-from dpsql.ir.column import Kind
+from dpsql.engines.postgres.types import name_of
+from dpsql.ir.column import Kind, type_named
 from dpsql.ir.plan import MeasurePlan
 from dpsql.ir.relation import (
     Aggregate,
@@ -49,8 +50,10 @@ def _check(relation: Relation) -> None:
         case Scan(owner=owner):
             if owner is not None and owner.fact.type.kind not in (Kind.INTEGER, Kind.TEXT):
                 raise NotVetted(f"a unit of type {owner.fact.type.said}")
-        case Materialized() | StageInput():
-            pass
+        case Materialized(columns=columns) | StageInput(columns=columns):
+            for column in columns:
+                if name_of(type_named(column.source)) is None:
+                    raise NotVetted(f"a table of {type_named(column.source).said} values")
         case Filter(source) | Project(source):
             _check(source)
         case Aggregate(source, _, calls):
