@@ -127,9 +127,6 @@ class Exchangeable:
             found = np.take(found, shared, axis=axis)
         return found.ravel()
 
-    def largest(self) -> float:
-        return float(self.values.max())
-
     def quadratic(self, rows: Rows) -> Floats:
         """Return u' X u for each row u."""
         if not isinstance(rows, Crossed) or rows.sizes != self.sizes:
