@@ -442,7 +442,6 @@ def test_rows_stand_for_many_wherever_they_are_read(db: dpsql.Connection) -> Non
     db.execute(CREATE)
     whole = db.execute("SELECT SUM(n) FROM census").rows
     for source in (
-        "(census)",
         "(SELECT * FROM census) AS x",
         "(SELECT age, n AS n FROM census)",
         "main.census",
