@@ -15,6 +15,7 @@
     edge       what time tells of one person        workloads  related questions together
     synthetic  made-up rows beside the true ones  budget  how many events fit, under each accountant
     together   a file and a view through the engine  models  least squares, and how often intervals hold
+    logistic   fits of what happens or not, and how often their intervals hold
     server     what the protocol, logins and idle clients of dpsql serve cost
 
 --quick runs everything on small data, only to test that it runs; its figures mean nothing. --save writes
@@ -43,7 +44,7 @@ from benchmarks.timing import Report, Runs, Setting
 QUESTIONS = ("planning", "query", "overhead", "memory", "noise", "accuracy", "coverage", "imports")
 QUESTIONS += ("tpch", "answers", "distinct", "peers", "startup", "larger", "ledger", "skipped", "found")
 QUESTIONS += ("questions", "weblog", "tightness", "fitted", "speed", "rivals", "persons", "edge", "workloads")
-QUESTIONS += ("synthetic", "budget", "together", "models", "server")
+QUESTIONS += ("synthetic", "budget", "together", "models", "server", "logistic")
 SCALED = ("tpch", "speed", "rivals")
 RESULTS = Path(__file__).resolve().parent / "results"
 

@@ -29,6 +29,7 @@ from dpsql.detail_kinds import Draw
 from dpsql.ir.plan import MeasurePlan
 from dpsql.ir.table import ReleasedTable
 from dpsql.mechanisms import mechanism
+from dpsql.mechanisms.strategies.rows import Listed
 from dpsql.plan.joint import deviation_of
 from dpsql.plan.noise_choice import deviation
 from dpsql.post.joint import numbers_of
@@ -115,7 +116,7 @@ def _view(db: dpsql.Connection, draws: int) -> tuple[Any, ...]:
     by_cell = np.zeros((QUESTIONS, strategy.cells))
     for place, cell in enumerate(view.applied.places):
         by_cell[:, cell] += rows[:, place] if cell >= 0 else 0
-    expected = _root(strategy.variances_of(by_cell).tolist()) * deviation(view.noise) / one
+    expected = _root(strategy.variances_of(Listed(by_cell)).tolist()) * deviation(view.noise) / one
     places = {group: place for place, group in enumerate(groups)}
 
     def answers(released: ReleasedTable) -> list[Floats]:

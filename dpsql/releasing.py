@@ -21,10 +21,12 @@ from dpsql.explain.public_spellings import spellings
 from dpsql.ir.column import type_named
 from dpsql.ir.heading import Heading
 from dpsql.ir.measure import Post
+from dpsql.ir.model import Fit
 from dpsql.ir.plan import MeasurePlan, Plan, Threshold
 from dpsql.ir.synthetic import SyntheticRows
 from dpsql.ir.table import ExactTable, ReleasedTable
 from dpsql.mechanisms import mechanism
+from dpsql.mechanisms.strategies.rows import Listed
 from dpsql.plan.joint import file_strategies
 from dpsql.plan.noise_choice import deviation
 from dpsql.post.margins import CONFIDENCE
@@ -157,10 +159,20 @@ def _on_models(session: Session, plan: Plan, tables: list[ReleasedTable]) -> str
     """Say of which models nobody knows how far their coefficients are off."""
     said = dict[str, None]()
     for planned, table in zip(plan.measures, tables, strict=True):
-        if planned.measure.model is not None:
-            from dpsql.post.models import note
+        model = planned.measure.model
+        if model is None:
+            continue
+        from dpsql.post import logistic, models
 
-            said[note(table, planned, planned.measure.model, session.known.unit)] = None
+        if model.fit is Fit.LOGISTIC and not planned.without_margins:
+            steps = [
+                each
+                for each in zip(plan.measures, tables, strict=True)
+                if each[0].measure.name in (*model.before, planned.measure.name)
+            ]
+            said[logistic.note(steps, session.known.unit)] = None
+        elif model.fit is Fit.LINEAR:
+            said[models.note(table, planned, model, session.known.unit)] = None
     return " ".join(filter(None, said))
 
 
@@ -186,7 +198,8 @@ def bought_answer(
     else:
         assert planned.applied is not None
         strategy = planned.applied.strategy
-        away = deviation(planned.noise) * math.sqrt(strategy.variances_of(np.ones((1, strategy.cells)))[0])
+        every = Listed(np.ones((1, strategy.cells)))
+        away = deviation(planned.noise) * math.sqrt(strategy.variances_of(every)[0])
     margin = (mechanism("gaussian").half_width(1.0) - 0.5) * away / one
     total = round(int(table.sums[:, 0].sum(dtype=object)) / one)
     return Answer(

@@ -346,12 +346,18 @@ CHAPTERS = (
                 "holds both; where noise may be all that tells terms apart, the coefficients stand alone. "
                 "`DP_COVARIANCE` gives the covariances of all pairs of columns. A coefficient is a number "
                 "like others: what is computed from it has a margin ([design "
-                "note](design/0030-a-model-is-sums-of-products.md)):",
+                "note](design/0030-a-model-is-sums-of-products.md)). `DP_LOGISTIC` predicts whether its "
+                "first column is true (or 1): coefficients are log odds. It takes eight gradients, each at "
+                "the weights that the one before gave (`OPTIONS(steps = 12)` in the query inside takes more, "
+                "4 to 30), for one price; it needs Gaussian noise, so `pure` has none ([design "
+                "note](design/0035-a-logistic-fit-is-a-chain-of-releases.md)):",
                 (
                     ("from/models.sql", "a linear fit"),
                     ("from/models.sql", "a fit on conditions, listed texts and many rows a unit"),
                     ("from/models.sql", "a prediction from a fit"),
                     ("from/models.sql", "covariances"),
+                    ("from/logistic.sql", "a logistic fit"),
+                    ("from/logistic.sql", "a chance that a logistic fit predicts"),
                 ),
             ),
             (

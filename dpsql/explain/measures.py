@@ -58,6 +58,7 @@ def _model(planned: MeasurePlan) -> dict[str, Any] | None:
         "fit": model.fit.name.lower(),
         "terms": [term.name for term in model.terms],
         "sums": len(planned.measure.finishes),
+        "step": len(model.before) + 1,
     }
 
 

@@ -27,6 +27,11 @@ def words(facts: dict[str, Any], unit: str) -> str:
         refused = ": it would show nothing, and is refused (D511)" if doubt["nothing"] else ""
         lines.append(f"doubt     {doubt['words']}{refused}")
     for number, stage in enumerate(facts["stages"], 1):
+        again = [measure for measure in stage["measures"] if _is_another_step(measure)]
+        for measure in again:
+            lines.append(f"release   {measure['name']} (stage {number}): as before, with noise of its own")
+        if again:
+            continue
         for measure in stage["measures"]:
             lines += _measure_words(number, measure, unit)
         lines += [
@@ -34,6 +39,12 @@ def words(facts: dict[str, Any], unit: str) -> str:
             _indented(stage["post"]),
         ]
     return "\n".join(lines)
+
+
+def _is_another_step(measure: Mapping[str, Any]) -> bool:
+    """Whether this is a step of a logistic fit that only differs from the one before in its weights."""
+    model = measure["model"]
+    return model is not None and model["fit"] == "weights" and model["step"] > 2
 
 
 def _measure_words(number: int, measure: dict[str, Any], unit: str) -> list[str]:
@@ -97,6 +108,8 @@ def _measure_words(number: int, measure: dict[str, Any], unit: str) -> list[str]
 def _model_words(model: Mapping[str, Any], columns: Sequence[Mapping[str, Any]]) -> str:
     """Return words on a fit, and on the noise of the sums that it is made of."""
     *terms, last = model["terms"]
+    if model["fit"] in ("weights", "logistic"):
+        return _step_words(model, columns)
     linear = model["fit"] == "linear"
     listed = ", ".join(terms if linear else model["terms"][1:])
     errors = [column["expected_error"] for column in columns if "expected_error" in column]
@@ -106,6 +119,28 @@ def _model_words(model: Mapping[str, Any], columns: Sequence[Mapping[str, Any]])
         words += f"; a sum is expected within ± {max(errors):.4g}"
         words += f", with {last} ± {min(errors):.4g} (95 %)" if linear else " (95 %)"
     return words
+
+
+def _step_words(model: Mapping[str, Any], columns: Sequence[Mapping[str, Any]]) -> str:
+    """Return words on a step of a logistic fit."""
+    *terms, last = model["terms"]
+    step, many = model["step"], f"{model['sums']} sums"
+    if model["fit"] == "logistic":
+        said = (
+            f"the last of {step} steps of the logistic fit: the curvature at the mean of the weights, {many} "
+            "of products on [-1/4, 1/4]; coefficients and margins are computed from what all steps released"
+        )
+    elif step == 1:
+        said = (
+            f"logistic fit of {last} on {', '.join(terms)}, step 1: {many} of products of these, on [-1, 1]"
+        )
+    else:
+        said = (
+            f"step {step}: the gradient, {many} of terms times (chance - {last}), at the weights that the "
+            "step before gave"
+        )
+    errors = [column["expected_error"] for column in columns if "expected_error" in column]
+    return f"{said}; a sum is expected within ± {max(errors):.4g} (95 %)" if errors else said
 
 
 def _column_words(column: dict[str, Any], unit: str) -> str:

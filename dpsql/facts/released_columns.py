@@ -11,14 +11,14 @@ from dpsql.errors import refuse
 from dpsql.facts.schema import fact_of, facts_of
 from dpsql.ir.column import BIGINT, DOUBLE, VARCHAR, Type
 from dpsql.ir.measure import Measure
-from dpsql.ir.model import Fit
+from dpsql.ir.model import Model
 from dpsql.ir.relation import AggregateCall
 
 
 def released_columns(measure: Measure) -> list[tuple[str, Type]]:
     """Return names and types, known before anything is planned."""
     if measure.model is not None:
-        return _columns_of(measure.model.fit, measure.intervals)
+        return _columns_of(measure.model, measure.intervals)
     facts = facts_of(measure.relation)
     columns = [(key.name, fact_of(key.scalar, facts).type) for key in measure.keys]
     noised = [(call.name, released_type(call, measure)) for call in measure.aggregates]
@@ -27,10 +27,10 @@ def released_columns(measure: Measure) -> list[tuple[str, Type]]:
     return columns
 
 
-def _columns_of(fit: Fit, intervals: bool) -> list[tuple[str, Type]]:
+def _columns_of(model: Model, intervals: bool) -> list[tuple[str, Type]]:
     """Return those of a model: the names of terms, then its numbers."""
-    columns = [(name, VARCHAR) for name in fit.keys]
-    for name in fit.value:
+    columns = [(name, VARCHAR) for name in model.keys]
+    for name in model.numbers:
         columns += _with_ends(name, DOUBLE, intervals)
     return columns
 

@@ -1,6 +1,7 @@
 """Models that are fitted to the released sums of products of their columns.
 
-    DP_LINEAR((SELECT cost, age, sex FROM ...))      cost on (intercept), age and sex = 'M'
+    DP_LINEAR((SELECT cost, age, sex FROM ...))       cost on (intercept), age and sex = 'M'
+    DP_LOGISTIC((SELECT smoker, age FROM ...))        in steps that read earlier releases
 
 A term z is 1, or a line of a column onto [-1, 1], or 1 where a column has one of its values and 0 elsewhere.
 Its sums of products with all terms are ordinary bounded sums, released like any others. All that follows is
@@ -10,23 +11,23 @@ computed from these: it costs nothing, and tells nothing more.
 from __future__ import annotations
 
 from enum import Enum
+from fractions import Fraction
 
 from dpsql.lazy_dataclass import dataclass
 
 TERM = "term"
 INTERCEPT = "(intercept)"
+COEFFICIENTS = ("coefficient", "std_error", "low", "high", "margin")
 
 
 class Fit(Enum):
-    """What is made of the sums, with the numbers that each row of the result has."""
+    """What is made of the sums."""
 
-    LINEAR = ("coefficient", "std_error", "low", "high", "margin")
-    COVARIANCE = ("value",)
-
-    @property
-    def keys(self) -> tuple[str, ...]:
-        """The columns with the names of terms."""
-        return (TERM,) if self is Fit.LINEAR else ("row", "column")
+    LINEAR = "linear"
+    COVARIANCE = "covariance"
+    LOGISTIC = "logistic"
+    WEIGHTS = "weights"
+    """Of a step before the last of a logistic fit: the weights that the next one reads."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,16 +44,38 @@ class Model:
     """A fit to sums of products of terms: the first term is 1, the last is what is predicted.
 
     ``sums`` has a row and a column for each term, with the name of the aggregate that holds the sum of their
-    products; None where each row's product is 0.
+    products; None where each row's product is 0. The gradient of a step has one row. ``before`` are the
+    names of the measures whose numbers a step of a logistic fit is computed from, in order; each step costs
+    its ``share`` of the price of the fit (None: all). The step before the last hands down the ``mean`` of the
+    weights.
     """
 
     fit: Fit
     terms: tuple[Term, ...]
     sums: tuple[tuple[str | None, ...], ...]
+    before: tuple[str, ...] = ()
+    share: Fraction | None = None
+    mean: bool = False
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The columns with the names of terms."""
+        if self.fit is Fit.WEIGHTS:
+            return ()
+        return ("row", "column") if self.fit is Fit.COVARIANCE else (TERM,)
+
+    @property
+    def numbers(self) -> tuple[str, ...]:
+        """The numbers that each row of the result has."""
+        if self.fit is Fit.WEIGHTS:
+            return tuple(f"w{place}" for place in range(len(self.terms) - 1))
+        return ("value",) if self.fit is Fit.COVARIANCE else COEFFICIENTS
 
     def groups(self) -> list[tuple[str, ...]]:
         """Return the names of the rows of the result."""
-        if self.fit is Fit.LINEAR:
+        if self.fit is Fit.WEIGHTS:
+            return [()]
+        if self.fit is not Fit.COVARIANCE:
             return [(term.name,) for term in self.terms[:-1]]
         named = [term.name for term in self.terms[1:]]
         return [(name, other) for place, name in enumerate(named) for other in named[place:]]

@@ -19,7 +19,7 @@ from dpsql.ir.measure import Measure, Post
 from dpsql.ir.options import Goal
 from dpsql.ir.relation import StageInput, tables_read
 from dpsql.ir.source import Source
-from dpsql.ir.strategy import Floats, Integers, Strategy
+from dpsql.ir.strategy import Floats, Gram, Rows, Strategy
 from dpsql.ir.synthetic import SyntheticRows
 from dpsql.lazy_dataclass import dataclass
 
@@ -175,9 +175,8 @@ class Applied:
     """A strategy that is measured instead of one sum per group; the groups are found again from it.
 
     ``clip`` bounds the L1 norm of a unit over all groups; the sensitivity is ``column`` times that. The cell
-    of a strategy is the sum of the groups whose ``places`` say so; -1 is read by nobody. ``grams``, one for
-    each factor of a strategy, say what the cells are for: they are made whole, in steps of ``unit``, such
-    that their sums keep their answers.
+    of a strategy is the sum of the groups whose ``places`` say so; -1 is read by nobody. ``gram`` says what
+    the cells are for: they are made whole, in steps of ``unit``, such that their sums keep their answers.
     ``asked`` is a digest of all that is asked of them, with the weights: a strategy is found for it.
     """
 
@@ -185,7 +184,7 @@ class Applied:
     clip: int
     column: int
     places: tuple[int, ...]
-    grams: tuple[Floats, ...]
+    gram: Gram
     unit: int
     asked: str
 
@@ -201,12 +200,11 @@ class Applied:
 class Joint:
     """Numbers that are sums of cells which are measured together, in their place.
 
-    ``rows`` has a row for each number, statistic by statistic of each listed group, and a column for each
-    cell of the strategy.
+    ``rows`` has a row for each number, statistic by statistic of each listed group.
     """
 
     cells: MeasurePlan
-    rows: Integers
+    rows: Rows
 
     @property
     def applied(self) -> Applied:
@@ -221,7 +219,7 @@ class Joint:
 
     def deviations(self) -> Floats:
         """Return the deviation of each number, for noise of deviation 1 in what is measured."""
-        variances = self.applied.strategy.variances_of(self.rows.astype(float))
+        variances = self.applied.strategy.variances_of(self.rows)
         root: Floats = variances.clip(min=0.0) ** 0.5
         return root
 

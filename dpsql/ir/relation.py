@@ -321,10 +321,12 @@ def tables_read(relation: Relation) -> frozenset[str]:
 
 
 def with_rows(relation: Relation, rows: Mapping[str, tuple[tuple[Value, ...], ...]]) -> Relation:
-    """Replace stage inputs by their rows, where these are there already."""
+    """Replace stage inputs by their rows, where these are there already; a part that reads none stays."""
+    if stage_inputs(relation).isdisjoint(rows):
+        return relation
     match relation:
         case StageInput(name, columns, keys, _, span):
-            return Materialized(columns, rows[name], keys, span) if name in rows else relation
+            return Materialized(columns, rows[name], keys, span)
         case Scan() | Materialized():
             return relation
         case Filter() | Project() | Aggregate() | Window():

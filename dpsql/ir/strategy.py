@@ -16,8 +16,40 @@ Integers: TypeAlias = "NDArray[np.int64]"
 Floats: TypeAlias = "NDArray[np.float64]"
 
 
+class Rows(Protocol):
+    """Numbers as sums of cells: W, a row for each number."""
+
+    def __len__(self) -> int: ...
+
+    def sums(self, cells: Floats) -> Floats:
+        """Add up the cells of each number; axes beyond the first are kept."""
+        ...
+
+    def exact_sums(self, cells: Sequence[int]) -> list[int]:
+        """Add up whole cells, up to 2^62 each."""
+        ...
+
+    def dense(self) -> Floats:
+        """Multiply it out."""
+        ...
+
+    def told(self) -> tuple[str, bytes]:
+        """Return what a digest is made of: sizes, and entries."""
+        ...
+
+
+class Gram(Protocol):
+    """The gram matrix V = W'W of questions: it says which errors of cells matter, and how much."""
+
+    def times(self, cells: Floats) -> Floats: ...
+
+    def diagonal(self) -> Floats: ...
+
+    def column(self, cell: int) -> Floats: ...
+
+
 class Strategy(Protocol):
-    """A matrix A of whole numbers with full column rank, or a Kronecker product of such matrices."""
+    """A matrix A of whole numbers with full column rank, given in one of several forms."""
 
     @property
     def name(self) -> str:
@@ -69,17 +101,10 @@ class Strategy(Protocol):
         """Return the variance of each cell, for unit variance of each measured number."""
         ...
 
-    def variances_of(self, rows: Floats) -> Floats:
-        """Return the variances of sums of cells, one for each row of weights, likewise."""
+    def variances_of(self, rows: Rows) -> Floats:
+        """Return the variances of sums of cells, likewise."""
         ...
 
-    def covariance_of(self, rows: Floats) -> Floats:
-        """Return the covariances of these sums with each other, likewise."""
-        ...
-
-    def error(self, *grams: Floats) -> float:
-        """Return the expected sum of squared errors of the questions with this gram matrix, likewise.
-
-        Of a product there is a gram matrix for each factor.
-        """
+    def precision(self) -> tuple[Gram, float]:
+        """Return a multiple of A'A, and its largest eigenvalue."""
         ...

@@ -214,7 +214,7 @@ def _in_words(name: str) -> str:
 
 _TABLES = frozenset(("range", "generate_series"))
 INTERVALS = ("dp_interval_low", "dp_interval_high")
-MODELS = ("dp_linear", "dp_covariance")
+MODELS = ("dp_linear", "dp_logistic", "dp_covariance")
 OWN = frozenset(("dp_randomized_response", *INTERVALS, *MODELS))
 """Functions of dpsql that the binder handles; they never reach an engine."""
 _VETTED = "compute it from functions that are vetted: they are listed in dpsql/docs/language.md"

@@ -36,6 +36,7 @@ KNOWN = (
     "confidence",
     "anyway",
     "non_negative",
+    "steps",
 )
 AUTO = "auto"
 """The value of an option whose number the engine chooses."""

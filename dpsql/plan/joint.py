@@ -21,7 +21,8 @@ import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
+from operator import itemgetter
 from pathlib import Path
 
 import numpy as np
@@ -29,20 +30,21 @@ import numpy as np
 from dpsql.facts import schema
 from dpsql.ir.column import Categories
 from dpsql.ir.measure import KeyList, Measure
-from dpsql.ir.plan import Applied, Joint, MeasurePlan, Norm, PublicKeys
+from dpsql.ir.plan import Joint, MeasurePlan, Norm, PublicKeys
 from dpsql.ir.relation import Named, Relation
 from dpsql.ir.scalar import Scalar
 from dpsql.ir.statistic import Family, Statistic
-from dpsql.ir.strategy import Floats, Integers, Strategy
+from dpsql.ir.strategy import Floats, Integers, Rows, Strategy
 from dpsql.lazy_dataclass import dataclass
-from dpsql.mechanisms import mechanism
-from dpsql.mechanisms.strategies import gram
+from dpsql.mechanisms.strategies import exchangeable, gram, symmetric
 from dpsql.mechanisms.strategies.cache import StrategyCache, version
-from dpsql.mechanisms.strategies.dense import RankError
-from dpsql.mechanisms.strategies.strategy import column
-from dpsql.plan.clips import Clip, clips_of
+from dpsql.mechanisms.strategies.dense import identity
+from dpsql.mechanisms.strategies.gram import Factors
+from dpsql.mechanisms.strategies.rows import Crossed, Listed
+from dpsql.plan import many_cells
+from dpsql.plan.applied import QUICK, plans_with
 from dpsql.plan.measure_facts import MeasureFacts
-from dpsql.plan.noise_choice import LARGEST_SCALE, deviation, noise_with
+from dpsql.plan.noise_choice import deviation
 from dpsql.plan.running_totals import delivered_unit
 from dpsql.rewrite.disjoint_cells import load
 from dpsql.workload.added_value import added_value, in_steps_of
@@ -52,10 +54,7 @@ from dpsql.workload.questions import adds_alike, numbers_of
 GAIN = 0.95
 """Numbers are measured together where their error falls at least to this part."""
 
-MOST_NUMBERS = 8_192
-
-QUICK = 2.0**42
-"""Scales below it are sampled quickly: entries of a matrix have fewer digits where that is enough."""
+MOST_NUMBERS = 2**16
 
 _FEW = 3
 """Numbers of fewer statistics and grouping sets in all are measured one by one."""
@@ -85,8 +84,9 @@ def file_strategies(folder: Path, measures: Iterable[MeasurePlan]) -> None:
     """Keep the strategies of measures that are paid for: a later process finds the same ones there."""
     for planned in measures:
         applied = planned.measured.applied
-        for gram_of_factor in () if applied is None else applied.grams:
-            strategies(folder).file(gram_of_factor, planned.noise.norm)
+        if applied is not None and isinstance(applied.gram, Factors):
+            for matrix in applied.gram.matrices:
+                strategies(folder).file(matrix, planned.noise.norm)
 
 
 def joint(facts: MeasureFacts, facts_of: Callable[[Measure], MeasureFacts]) -> MeasurePlan | None:
@@ -119,28 +119,39 @@ def together(asked: Sequence[Asked], facts_of: Callable[[Measure], MeasureFacts]
         numbers += [(*each.conditions, *conditions) for conditions in own]
         ends.append(len(numbers))
     cells = cells_of(numbers, of_rows)
-    if cells is None or not cells.parts:
+    if cells is None:
         return None
-    places, rows = distinct(cells)
-    parts = [rows[start:end] for start, end in itertools.pairwise(ends)]
-    gram_of_all = gram.of_statements([(each.weight, part) for each, part in zip(asked, parts, strict=True)])
     counted = facts_of(by_cell(asked[0].measure, asked[0].rows, cells, one))
     unit = math.gcd(*(delivered_unit(in_steps_of(each.measure, one)) for each in asked))
-    best = min(_plans(counted, places, gram_of_all, unit, _digest(asked, parts)), key=error, default=None)
+    weights = [each.weight for each in asked]
+    if cells.fit_one_matrix:
+        places, rows = distinct(cells)
+        matrices = [rows[start:end] for start, end in itertools.pairwise(ends)]
+        parts: list[Rows] = [Listed(matrix) for matrix in matrices]
+        v = gram.of_statements(zip(weights, matrices, strict=True))
+        plans = _plans(counted, places, v, unit, _digest(weights, parts, version(len(v))))
+    else:
+        crossed = [cells.rows.part(start, end) for start, end in itertools.pairwise(ends)]
+        shares = [gram.weights_of(weight, len(part)) for weight, part in zip(weights, crossed, strict=True)]
+        parts = [*crossed]
+        named = _digest(weights, parts, many_cells.VERSION)
+        plans = _plans_of_many(counted, [*zip(shares, crossed, strict=True)], unit, named)
+    best = min(plans, key=itemgetter(1), default=None)
     if best is None:
         return None
-    return [_of_cells(each, best, part, one) for each, part in zip(asked, parts, strict=True)]
+    return [_of_cells(each, best[0], part, one) for each, part in zip(asked, parts, strict=True)]
 
 
-def _digest(asked: Sequence[Asked], parts: Sequence[Integers]) -> str:
+def _digest(weights: Sequence[float | None], parts: Sequence[Rows], searched: str) -> str:
     """Name what is asked of the cells: whole numbers and weights, not what is computed from them."""
-    told = hashlib.sha256(version(parts[0].shape[1]).encode())
-    for each, rows in zip(asked, parts, strict=True):
-        told.update(repr((each.weight, rows.shape)).encode() + rows.tobytes())
+    told = hashlib.sha256(searched.encode())
+    for weight, rows in zip(weights, parts, strict=True):
+        shape, entries = rows.told()
+        told.update(f"({weight!r}, {shape})".encode() + entries)
     return told.hexdigest()
 
 
-def _of_cells(asked: Asked, cells: MeasurePlan, rows: Integers, one: Statistic) -> MeasurePlan:
+def _of_cells(asked: Asked, cells: MeasurePlan, rows: Rows, one: Statistic) -> MeasurePlan:
     facts = asked.facts
     own = MeasurePlan(
         in_steps_of(facts.measure, one), facts.columns, facts.listed(), cells.shape, cells.noise
@@ -170,7 +181,7 @@ def distinct(cells: Cells) -> tuple[tuple[int, ...], Integers]:
     """Return which cells no number tells apart, as the place of each, and W with one column for all alike."""
     columns, numbers = dict[bytes, int](), list[Integers]()
     places = []
-    for each in np.ascontiguousarray(cells.rows.T):
+    for each in np.ascontiguousarray(cells.rows.dense().T.astype(np.bool_)):
         if not each.any():
             places.append(-1)
             continue
@@ -201,58 +212,21 @@ def by_cell(measure: Measure, relation: Relation, cells: Cells, one: Statistic) 
 
 def _plans(
     facts: MeasureFacts, places: tuple[int, ...], v: Floats, unit: int, asked: str
-) -> Iterator[MeasurePlan]:
+) -> Iterator[tuple[MeasurePlan, float]]:
     found = strategies(facts.terms.strategies)
 
-    def chosen(norm: Norm, clip: int, one: float) -> Strategy | None:
-        return found.strategy(v, norm, clip, one, QUICK) or found.strategy(v, norm, clip, one)
+    def chosen(norm: Norm, clip: int, one: float) -> tuple[Strategy, float] | None:
+        strategy = found.strategy(v, norm, clip, one, QUICK) or found.strategy(v, norm, clip, one)
+        return None if strategy is None else (strategy, strategy.error(v))
 
-    return plans_with(chosen, facts, places, (v,), unit, asked)
-
-
-def plans_with(
-    chosen: Callable[[Norm, int, float], Strategy | None],
-    facts: MeasureFacts,
-    places: tuple[int, ...],
-    grams: tuple[Floats, ...],
-    unit: int,
-    asked: str,
-) -> Iterator[MeasurePlan]:
-    """Yield a plan of the cells, whole in steps of ``unit``, for each noise: the best strategy that is found.
-
-    ``chosen`` is given the norm of the columns, the clip, and the noise's deviation for a clip of one step.
-    """
-    clip, _ = clips_of(facts)  # in L1 for any noise, so that the columns' norms bound it
-    allowance = facts.allowance
-    for name, norm in (("laplace", Norm.L1), ("gaussian", Norm.L2)):
-        ratio = 1 / allowance.laplace if name == "laplace" else allowance.gaussian
-        if ratio is None:
-            continue
-        try:
-            strategy = chosen(norm, clip.steps, mechanism(name).deviation(ratio))
-        except (RankError, np.linalg.LinAlgError):
-            continue
-        if strategy is None:
-            continue
-        declared = declared_column(strategy, norm)
-        wider = Clip(norm, clip.steps * declared, clip.shape)
-        if not mechanism(name).scale_for(wider.steps, ratio) < LARGEST_SCALE:
-            continue
-        noise = noise_with(facts, name, wider, ratio)
-        yield MeasurePlan(
-            *(facts.measure, facts.columns, facts.listed(), clip.shape, noise, None),
-            *(facts.rows, facts.rows_from),
-            applied=Applied(strategy, clip.steps, declared, places, grams, unit, asked),
-        )
+    return plans_with(chosen, facts, places, Factors((v,)), identity(len(v)), unit, asked)
 
 
-def declared_column(strategy: Strategy, norm: Norm) -> int:
-    """Return a norm that no column is above, which does not depend on the last bits of a search."""
-    exact = column(strategy, norm)
-    return exact if strategy.shift == 0 else max(exact, 1 << strategy.shift)
-
-
-def error(planned: MeasurePlan) -> float:
-    """Return the sum of the variances of all numbers, in grid steps."""
-    assert planned.applied is not None
-    return planned.applied.strategy.error(*planned.applied.grams) * deviation(planned.noise) ** 2
+def _plans_of_many(
+    facts: MeasureFacts, statements: list[tuple[Floats, Crossed]], unit: int, asked: str
+) -> Iterator[tuple[MeasurePlan, float]]:
+    even = exchangeable.asked(statements, gram.RIDGE)
+    chosen = partial(many_cells.strategy_for, statements, even, strategies(facts.terms.strategies))
+    return plans_with(
+        chosen, facts, tuple(range(even.cells)), even, symmetric.identity(even.sizes), unit, asked
+    )

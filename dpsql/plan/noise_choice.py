@@ -56,7 +56,7 @@ def _noise_of_sums(facts: MeasureFacts) -> tuple[Clip, Noise]:
     choices = [(l1, noise_with(facts, "laplace", l1, 1 / allowance.laplace))]
     if allowance.gaussian is not None:
         choices.append((l2, noise_with(facts, "gaussian", l2, allowance.gaussian)))
-    if allowance.geometric is not None and facts.public.whole and _whole_units(facts, l1):
+    if allowance.geometric is not None and facts.public.whole and whole_units(facts, l1):
         choices.insert(0, (l1, noise_with(facts, "geometric", l1, 1 / allowance.geometric)))
     return min(choices, key=lambda choice: deviation(choice[1]))
 
@@ -77,7 +77,7 @@ def shape_in(norm: Norm, facts: MeasureFacts) -> Shape:
     return Shape.L1 if norm is Norm.L1 and not facts.counts_units else Shape.CELLS
 
 
-def _whole_units(facts: MeasureFacts, clip: Clip) -> bool:
+def whole_units(facts: MeasureFacts, clip: Clip) -> bool:
     """Whether every number is a count and no unit is scaled, so that the noise may be a whole number too.
 
     Whole noise hides nothing of a fraction. A unit that determines its groups counts once in each, under each

@@ -19,6 +19,7 @@ from dpsql.errors import Error, refuse
 from dpsql.ir.bound import Bound, MissingClip, NeededBounds
 from dpsql.ir.clip_search import ClipSearch
 from dpsql.ir.measure import Measure, Split
+from dpsql.ir.model import Fit
 from dpsql.ir.plan import MeasurePlan, Norm, Plan, PublicKeys, Runs, StagePlan, Threshold
 from dpsql.ir.statistic import CELLS, Part
 from dpsql.mechanisms import mechanism, prefix
@@ -63,11 +64,23 @@ def plan(
     the clips that fit measures.
     """
     measures = [measure for stage in split.stages for measure in stage.measures]
-    share = share_of(measures) * terms.share
     combinations = cache(combinations)  # each public table is read once
 
     def facts_of(measure: Measure) -> MeasureFacts:
+        share = share_of(measure, measures) * terms.share
         return measure_facts_of(measure, known, terms, share, combinations)
+
+    steps: dict[object, MeasurePlan] = {}
+
+    def planned_once(measure: Measure) -> MeasurePlan:
+        """Plan a measure; steps of a fit that only differ in what they read have one plan."""
+        if measure.model is None or not measure.model.before:
+            return without_unread(_best_of(measure, facts_of, chosen, together))
+        same = (measure.relation, measure.aggregates, measure.statistics, measure.model.share)
+        if same not in steps:
+            steps[same] = without_unread(_best_of(measure, facts_of, chosen, together))
+        best = steps[same]
+        return replace(best, measure=replace(best.measure, name=measure.name, model=measure.model))
 
     try:
         needed = _needed(split, [facts_of(measure) for measure in measures])
@@ -80,10 +93,7 @@ def plan(
             return NeededBounds(tuple(dict.fromkeys(unknown)), refusal)
         stages = resting(
             StagePlan(
-                tuple(
-                    without_unread(_best_of(measure, facts_of, chosen, together))
-                    for measure in stage.measures
-                ),
+                tuple(planned_once(measure) for measure in stage.measures),
                 stage.post,
                 stage.awaited,
             )
@@ -103,6 +113,7 @@ def _best_of(
     measure: Measure, facts_of: _FactsOf, chosen: Mapping[MissingClip, Bound], together: bool
 ) -> MeasurePlan:
     """Return the best plan of a measure: its numbers one by one, or measured together."""
+    _check_steps(measure, facts_of)
     if measure.view is not None:
         if measure.view.method is not None:
             from dpsql.plan import synthetic_view
@@ -118,6 +129,22 @@ def _best_of(
     assert isinstance(other.rule, PublicKeys)
     apart = len(other.rule.groups()) * _variance(best)
     return other if joint.variance(other) < joint.GAIN**2 * apart else best
+
+
+def _check_steps(measure: Measure, facts_of: _FactsOf) -> None:
+    """Refuse a fit in steps without Gaussian noise: the noise of so many numbers, so often, hides all."""
+    if measure.model is None or measure.model.fit not in (Fit.WEIGHTS, Fit.LOGISTIC):
+        return
+    facts = facts_of(measure)
+    if facts.bought(facts.share).gaussian is None:
+        raise refuse(
+            "D304",
+            "a logistic fit needs a delta",
+            measure.span,
+            label=f"accountant = '{facts.terms.accountant.name}' in {facts.known.policy_name} has none",
+            help="DP_LINEAR fits a number without one: DP_LINEAR((SELECT CASE WHEN sex = 'F' THEN 1 ELSE 0 "
+            "END AS y, ...)); or let the owner choose another accountant",
+        )
 
 
 def _options(measure: Measure, facts_of: _FactsOf, chosen: Mapping[MissingClip, Bound]) -> list[MeasurePlan]:

@@ -15,6 +15,7 @@ from __future__ import annotations
 import hashlib
 import math
 from functools import lru_cache
+from operator import itemgetter
 
 import numpy as np
 
@@ -25,13 +26,15 @@ from dpsql.ir.plan import MeasurePlan, Norm, PublicKeys
 from dpsql.ir.private_view import PrivateView
 from dpsql.ir.statistic import Part
 from dpsql.ir.strategy import Floats, Strategy
-from dpsql.mechanisms.sampler import SCALE_LIMIT
 from dpsql.mechanisms.strategies import gram
 from dpsql.mechanisms.strategies.cache import version
-from dpsql.mechanisms.strategies.kronecker import whole_numbered_product
+from dpsql.mechanisms.strategies.dense import identity
+from dpsql.mechanisms.strategies.kronecker import Product, whole_numbered_product
 from dpsql.mechanisms.strategies.strategy import MOST_CELLS
-from dpsql.plan.joint import QUICK, error, plans_with, strategies
+from dpsql.plan.applied import QUICK, plans_with
+from dpsql.plan.joint import strategies
 from dpsql.plan.measure_facts import MeasureFacts
+from dpsql.plan.noise_choice import LARGEST_SCALE
 
 
 def planned(facts: MeasureFacts, view: PrivateView) -> MeasurePlan:
@@ -52,17 +55,19 @@ def planned(facts: MeasureFacts, view: PrivateView) -> MeasurePlan:
             raise _too_many(facts, f"{facts.measure.titles[places[0]]} alone has {size:,} values", MOST_CELLS)
     found, grams = strategies(facts.terms.strategies), _grams(kinds)
 
-    def chosen(norm: Norm, clip: int, one: float) -> Strategy | None:
+    def chosen(norm: Norm, clip: int, one: float) -> tuple[Strategy, float] | None:
         designs = [found.design(each, norm) for each in grams]
         quick = whole_numbered_product(designs, clip, one, QUICK)
-        return quick or whole_numbered_product(designs, clip, one, SCALE_LIMIT)
+        strategy = quick or whole_numbered_product(designs, clip, one, LARGEST_SCALE)
+        return None if strategy is None else (strategy, strategy.error(*grams))
 
     searched = version(max((size for size, _ in kinds), default=1))
     asked = hashlib.sha256(f"{searched} {kinds}".encode()).hexdigest()
     (statistic,) = facts.measure.statistics
     unit = statistic.most if statistic.part is Part.ROWS else 1  # whole rows, and sums in grid steps
-    plans = plans_with(chosen, facts, _places(keys, parts), grams, unit, asked)
-    best = min(plans, key=error, default=None)
+    cells = Product(tuple(identity(size) for size, _ in kinds))
+    plans = plans_with(chosen, facts, _places(keys, parts), gram.Factors(grams), cells, unit, asked)
+    best = min(plans, key=itemgetter(1), default=None)
     if best is None:
         raise refuse(
             "D503",
@@ -70,7 +75,7 @@ def planned(facts: MeasureFacts, view: PrivateView) -> MeasurePlan:
             facts.measure.span,
             help="pay more for this view",
         )
-    return best
+    return best[0]
 
 
 Keys = tuple[tuple[int, ...], list[tuple[Value, ...]]]

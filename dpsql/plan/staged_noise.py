@@ -10,6 +10,9 @@ Proof   A measure reads private rows, public rows, and the rows that earlier sta
         and measures that cost nothing: such a measure lists public keys.
 Test    tests/unit/test_staged_margins.py
 
+The weights that a step of a logistic fit reads are not counted: whatever they are, its margins describe how
+far the noise of all steps moves the fit (post/logistic.py).
+
 The effect of earlier noise depends on the private rows near the released numbers, which are not public. So
 the answer says that there is no margin.
 """
@@ -19,6 +22,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
+from dpsql.ir.model import Fit
 from dpsql.ir.plan import StagePlan
 from dpsql.ir.relation import stage_inputs
 
@@ -35,7 +39,15 @@ def resting(stages: Iterable[StagePlan]) -> tuple[StagePlan, ...]:
             for planned in stage.measures
         )
         noised |= {planned.measure.name for planned in measures if planned.events}
-        if stage.awaited is not None and not noised.isdisjoint(stage.post.released):
+        if stage.awaited is not None and not noised.isdisjoint(stage.post.released) and not _weights(stage):
             handed_down.add(stage.awaited.name)
         marked.append(replace(stage, measures=measures))
     return tuple(marked)
+
+
+def _weights(stage: StagePlan) -> bool:
+    """Whether a stage hands down the weights of a logistic fit and nothing else."""
+    read = [planned.measure for planned in stage.measures if planned.measure.name in stage.post.released]
+    return len(read) == len(stage.post.released) and all(
+        measure.model is not None and measure.model.fit is Fit.WEIGHTS for measure in read
+    )

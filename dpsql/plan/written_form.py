@@ -115,6 +115,8 @@ _MEMBERS: dict[Enum, str] = {
     End.GREATEST: "<End.GREATEST: 'greatest'>",
     Fit.LINEAR: "<Fit.LINEAR: 'linear'>",
     Fit.COVARIANCE: "<Fit.COVARIANCE: 'covariance'>",
+    Fit.LOGISTIC: "<Fit.LOGISTIC: 'logistic'>",
+    Fit.WEIGHTS: "<Fit.WEIGHTS: 'weights'>",
     JoinKind.INNER: "<JoinKind.INNER: 'inner'>",
     JoinKind.LEFT: "<JoinKind.LEFT: 'left'>",
     JoinKind.FULL: "<JoinKind.FULL: 'full'>",
@@ -153,7 +155,12 @@ _MEMBERS: dict[Enum, str] = {
 
 _FORMS = {kind: (tag, tuple(fields.split())) for kind, (tag, fields) in _TAGS.items()}
 
-LATER: dict[type, tuple[str, ...]] = {PublicKeys: ("tied",), Scan: ("checks",), Finish: ("line",)}
+LATER: dict[type, tuple[str, ...]] = {
+    PublicKeys: ("tied",),
+    Scan: ("checks",),
+    Finish: ("line",),
+    Model: ("before", "share", "mean"),
+}
 """Fields that were added later: written where they hold something, so that older texts stay."""
 
 _PLAIN = frozenset(

@@ -24,14 +24,15 @@ def numbers_of(cells: ReleasedTable, planned: MeasurePlan, every_group: bool = F
     assert joint is not None
     assert isinstance(planned.rule, PublicKeys)
     places = {group: place for place, group in enumerate(joint.first_groups())}
-    found = np.zeros(joint.applied.strategy.cells, dtype=object)
+    found = [0] * joint.applied.strategy.cells
     for group, row in zip(cells.groups, cells.sums, strict=True):
         if group in places:
             found[places[group]] = int(row[0])
     if planned.measure.non_negative is not None:
         found = raised_cells(found, joint.applied)
     groups = planned.rule.groups()
-    sums = np.clip(joint.rows @ found, -_LARGEST, _LARGEST).astype(np.int64).reshape(len(groups), -1)
+    numbers = [max(-_LARGEST, min(_LARGEST, number)) for number in joint.rows.exact_sums(found)]
+    sums = np.array(numbers, dtype=np.int64).reshape(len(groups), -1)
     kept = np.ones(len(groups), dtype=np.bool_) if every_group else shown(groups, sums, planned)
     left = [groups[place] for place in np.flatnonzero(kept)]
     order = order_of(left)
@@ -58,7 +59,7 @@ def noise_of_numbers(released: ReleasedTable, planned: MeasurePlan, drawn: Float
     """
     if planned.joint is not None:
         cells = planned.joint.applied.strategy.solve(drawn)
-        numbers = planned.joint.rows.astype(np.float64) @ cells
+        numbers = planned.joint.rows.sums(cells)
     else:
         assert planned.applied is not None
         numbers = planned.applied.strategy.solve(drawn)[list(planned.applied.places)]

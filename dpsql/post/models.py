@@ -67,17 +67,12 @@ class _Sums:
 
 def fitted(released: ReleasedTable, planned: MeasurePlan, model: Model, confidence: float) -> list[Finished]:
     """Return the columns of a fit."""
-    noise, size = planned.noise, len(model.terms)
-    draws = max(_FEWEST, min(_DRAWS, _FLOATS // size**2))
-    noises = noise.scale * unit_draws(noise.mechanism, len(planned.measure.statistics), draws)
-    sums = _sums(released, planned, model, noises)
-    names = [
-        Finished(key, VARCHAR, list(column), None)
-        for key, column in zip(model.fit.keys, zip(*model.groups(), strict=True), strict=True)
-    ]
+    noise = planned.noise
+    noises = noise.scale * unit_draws(noise.mechanism, len(planned.measure.statistics), draws_of(model))
+    sums, names = _Sums(matrices_of(released, planned, model, noises)), names_of(model)
     if planned.without_margins:
         numbers = _numbers(sums, model)[0]
-        return names + _columns(model, numbers, np.full(len(numbers), np.inf))
+        return names + columns_of(model, numbers, np.full(len(numbers), np.inf))
     if model.fit is Fit.LINEAR:
         return names + _linear(sums, model, confidence)
     return names + _covariance(sums, model, confidence)
@@ -88,7 +83,7 @@ def replicas(released: ReleasedTable, planned: MeasurePlan, model: Model, noises
 
     NaN where nobody can tell.
     """
-    sums = _sums(released, planned, model, noises)
+    sums = _Sums(matrices_of(released, planned, model, noises))
     numbers: Floats = _numbers(sums, model)[1:].T
     blurred = model.fit is Fit.LINEAR and sums.clear(len(model.terms) - 1) < 1
     return np.full(numbers.shape, np.nan) if blurred else numbers
@@ -101,7 +96,11 @@ def note(released: ReleasedTable, planned: MeasurePlan, model: Model, unit: str)
     noises = planned.noise.scale * unit_draws(
         planned.noise.mechanism, len(planned.measure.statistics), _FEWEST
     )
-    clear = _sums(released, planned, model, noises).clear(len(model.terms) - 1)
+    return said_of(_Sums(matrices_of(released, planned, model, noises)).clear(len(model.terms) - 1), unit)
+
+
+def said_of(clear: float, unit: str) -> str:
+    """Say why there are no errors, by the least eigenvalue in multiples of its noise; '' of 1 or more."""
     if clear >= 1:
         return ""
     many = f"about {max(2, math.ceil(1 / clear))}" if clear > 1 / _HOPELESS else "very many"
@@ -111,18 +110,28 @@ def note(released: ReleasedTable, planned: MeasurePlan, model: Model, unit: str)
     )
 
 
-def _sums(released: ReleasedTable, planned: MeasurePlan, model: Model, noises: Floats) -> _Sums:
-    """Return the matrices of all terms' sums of products: as released, and without each of the noises."""
-    size = len(model.terms)
+def draws_of(model: Model) -> int:
+    """Return how often noise is simulated."""
+    return max(_FEWEST, min(_DRAWS, _FLOATS // len(model.terms) ** 2))
+
+
+def names_of(model: Model) -> list[Finished]:
+    """Return the columns with the names of terms."""
+    named = zip(model.keys, zip(*model.groups(), strict=True), strict=True)
+    return [Finished(key, VARCHAR, list(column), None) for key, column in named]
+
+
+def matrices_of(released: ReleasedTable, planned: MeasurePlan, model: Model, noises: Floats) -> Floats:
+    """Return the matrices of the model's sums: as released, and without each of the noises."""
     cells = released.sums[0, : len(planned.measure.statistics)].astype(np.float64)
     every = np.concatenate((cells[np.newaxis], cells - noises))
-    matrices = np.zeros((len(every), size, size))
+    matrices = np.zeros((len(every), len(model.sums), len(model.sums[0])))
     found = {finish.call.name: followed(planned, finish, every) for finish in planned.measure.finishes}
     for place, row in enumerate(model.sums):
         for other, name in enumerate(row):
             if name is not None:
                 matrices[:, place, other] = found[name]
-    return _Sums(matrices)
+    return matrices
 
 
 # ---- least squares -------------------------------------------------------------------------------------
@@ -132,7 +141,7 @@ def _numbers(sums: _Sums, model: Model) -> Floats:
     """Return the first number of each row, for each of the matrices."""
     if model.fit is Fit.COVARIANCE:
         return _covariances(sums, model)
-    units, start = _to_columns(model)
+    units, start = to_columns(model)
     return _solved(sums, len(model.terms) - 1) @ units.T + start
 
 
@@ -148,22 +157,28 @@ def _solved(sums: _Sums, terms: int) -> Floats:
 def _linear(sums: _Sums, model: Model, confidence: float) -> list[Finished]:
     terms, coefficients = len(model.terms) - 1, _numbers(sums, model)
     if sums.clear(terms) < 1:
-        return _columns(model, coefficients[0])
+        return columns_of(model, coefficients[0])
     released, moved = coefficients[0], coefficients[1:] - coefficients[0]
-    noise = bootstrap(lambda part: moved[:, part], terms, moved.shape[0], confidence)
-    errors = _standard_errors(sums, model)
+    return with_errors(model, released, moved, _standard_errors(sums, model), confidence)
+
+
+def with_errors(
+    model: Model, released: Floats, moved: Floats, errors: Floats, confidence: float
+) -> list[Finished]:
+    """Return the columns of coefficients, by how far noise moved them in simulations, and by chance."""
+    noise = bootstrap(lambda part: moved[:, part], len(released), moved.shape[0], confidence)
     far = NormalDist().inv_cdf((1 + confidence) / 2) * errors
     below, above = np.hypot(far, noise.below), np.hypot(far, noise.above)
     margin = np.maximum(np.abs(noise.below), np.abs(noise.above))
     ends = (released - noise.below, released + noise.above)
-    return _columns(model, released, margin, ends, (errors, released - below, released + above, margin))
+    return columns_of(model, released, margin, ends, (errors, released - below, released + above, margin))
 
 
 def _standard_errors(sums: _Sums, model: Model) -> Floats:
     """Return the errors that least squares has by chance, of coefficients in their columns' units."""
     terms = len(model.terms) - 1
     inner, right = sums.released[:terms, :terms], sums.released[:terms, terms]
-    solved, (units, _) = np.linalg.solve(inner, right), _to_columns(model)
+    solved, (units, _) = np.linalg.solve(inner, right), to_columns(model)
     left = sums.released[terms, terms] - 2 * solved @ right + solved @ inner @ solved
     rows = sums.released[0, 0] - terms
     variance = max(0.0, float(left)) / rows if rows > 0 else math.nan
@@ -172,7 +187,7 @@ def _standard_errors(sums: _Sums, model: Model) -> Floats:
     return errors
 
 
-def _to_columns(model: Model) -> tuple[Floats, Floats]:
+def to_columns(model: Model) -> tuple[Floats, Floats]:
     """Return the matrix and the vector that move coefficients of terms on [-1, 1] to the columns' units.
 
     The value of a column is middle + half z, so its coefficient is that of z over half, and the intercept
@@ -186,7 +201,7 @@ def _to_columns(model: Model) -> tuple[Floats, Floats]:
     return units, start
 
 
-def _columns(
+def columns_of(
     model: Model,
     coefficients: Floats,
     margins: Floats | None = None,
@@ -195,7 +210,7 @@ def _columns(
 ) -> list[Finished]:
     """Return the numbers' columns; without margins all numbers but the coefficients are NULL."""
     nothing = np.full(len(coefficients), np.nan)
-    first, *rest = model.fit.value
+    first, *rest = model.numbers
     margins = nothing if margins is None else margins
     low, high = (nothing, nothing) if ends is None else ends
     made = [Finished(first, DOUBLE, _values(coefficients), margins, low, high)]
@@ -229,4 +244,4 @@ def _covariance(sums: _Sums, model: Model, confidence: float) -> list[Finished]:
     moved = listed[1:] - listed[0]
     noise = bootstrap(lambda part: moved[:, part], listed.shape[1], moved.shape[0], confidence)
     margin = np.maximum(np.abs(noise.below), np.abs(noise.above))
-    return _columns(model, listed[0], margin, (listed[0] - noise.below, listed[0] + noise.above))
+    return columns_of(model, listed[0], margin, (listed[0] - noise.below, listed[0] + noise.above))

@@ -15,17 +15,12 @@ them: totals stay the sums of their parts, and a cell is raised at the cost of t
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from dpsql.ir.plan import Applied, MeasurePlan
 from dpsql.ir.table import ReleasedTable
 from dpsql.mechanisms.strategies.nonnegative import nearest
-from dpsql.mechanisms.strategies.whole_cells import whole
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray  # numpy loads its typing apart, and slowly
+from dpsql.mechanisms.strategies.whole_cells import whole_for
 
 
 def raised(released: ReleasedTable, planned: MeasurePlan) -> ReleasedTable:
@@ -37,12 +32,11 @@ def raised(released: ReleasedTable, planned: MeasurePlan) -> ReleasedTable:
     return ReleasedTable(released.groups, sums)
 
 
-def raised_cells(cells: NDArray[np.object_], applied: Applied) -> NDArray[np.object_]:
+def raised_cells(cells: list[int], applied: Applied) -> list[int]:
     """Return the nearest whole cells that are not below 0."""
     if min(cells, default=0) >= 0:
         return cells
-    covariance = applied.strategy.covariance_of(np.eye(applied.strategy.cells))
-    precision = np.linalg.inv(covariance).astype(np.float64)
-    near = nearest(cells.astype(np.float64), precision)
-    found, _ = whole(near, *applied.grams, unit=applied.unit, least=0)
-    return found.astype(object)
+    near = nearest(np.array(cells, dtype=np.float64), *applied.strategy.precision())
+    found, _ = whole_for(near, applied.gram, unit=applied.unit, least=0)
+    raised: list[int] = found.tolist()
+    return raised

@@ -21,6 +21,7 @@ replicas.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from decimal import Decimal
 from hashlib import sha256
 
@@ -29,6 +30,7 @@ import numpy as np
 from dpsql.aggregates import Floats, Need, shelf
 from dpsql.ir.column import Kind
 from dpsql.ir.measure import BEYOND, REPLICAS, Finish
+from dpsql.ir.model import Fit
 from dpsql.ir.plan import MeasurePlan, Threshold
 from dpsql.ir.table import ReleasedTable
 from dpsql.lazy_dataclass import dataclass
@@ -54,19 +56,30 @@ class Replica:
     numbers: Floats
 
 
-def replicas_of(released: ReleasedTable, planned: MeasurePlan, number: int) -> list[Replica] | None:
+def replicas_of(
+    released: ReleasedTable,
+    planned: MeasurePlan,
+    number: int,
+    steps: Sequence[tuple[MeasurePlan, ReleasedTable]] = (),
+) -> list[Replica] | None:
     """Return the replicas of all numbers with additive noise; None if the table has none.
 
-    ``number`` tells tables of one answer apart that hold the same.
+    ``number`` tells tables of one answer apart that hold the same. A logistic fit is computed from all of its
+    ``steps``.
     """
     if planned.without_margins or planned.again is not None:
         return None
     model = planned.measure.model
+    if model is not None and model.fit is Fit.LOGISTIC:
+        from dpsql.post import logistic
+
+        noises = [_noise(table, each, number)[0].T for each, table in steps]
+        return [Replica(model.numbers[0], logistic.replicas(steps, model, noises))]
     if model is not None:
         from dpsql.post import models
 
         numbers = models.replicas(released, planned, model, _noise(released, planned, number)[0].T)
-        return [Replica(model.fit.value[0], numbers)]
+        return [Replica(model.numbers[0], numbers)]
     simple = [finish for finish in planned.measure.finishes if not finish.places]
     simple = [each for each in simple if set(shelf()[each.call.function].needs) <= _ADDITIVE]
     if len(released.groups) * len(simple) > (MOST if planned.measure.view is None else MOST_OF_VIEWS):

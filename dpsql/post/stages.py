@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from dpsql.errors import refuse
 from dpsql.ir.column import Value
 from dpsql.ir.finished import Finished
+from dpsql.ir.model import Fit
 from dpsql.ir.plan import MeasurePlan, StagePlan
 from dpsql.ir.relation import with_rows
 from dpsql.ir.synthetic import SyntheticRows
@@ -98,9 +99,22 @@ class StageOutputs:
         model = planned.measure.model
         if model is None:
             return finish(released, planned, self.confidence)
+        if model.fit in (Fit.WEIGHTS, Fit.LOGISTIC):
+            from dpsql.post import logistic
+
+            steps = self.steps(planned)
+            if model.fit is Fit.WEIGHTS:
+                return logistic.handed_down(steps, model)
+            return logistic.fitted(steps, model, self.confidence)
         from dpsql.post.models import fitted
 
         return fitted(released, planned, model, self.confidence)
+
+    def steps(self, planned: MeasurePlan) -> list[tuple[MeasurePlan, ReleasedTable]]:
+        """Return what a step of a logistic fit is computed from: all before it, and its own table."""
+        model = planned.measure.model
+        read = {planned.measure.name, *(() if model is None else model.before)}
+        return [(each, table) for each, table in self.tables if each.measure.name in read]
 
     def _replicas(
         self, stage: StagePlan, read: list[tuple[MeasurePlan, ReleasedTable]]
@@ -112,7 +126,7 @@ class StageOutputs:
 
         drawn = []
         for number, (planned, table) in enumerate(read):
-            replicas = replicas_of(table, planned, number)
+            replicas = replicas_of(table, planned, number, self.steps(planned))
             if replicas is None:
                 return None
             drawn.append(replicas)

@@ -59,7 +59,7 @@ def _made_up(planned: MeasurePlan, number: int | None) -> list[Finished]:
         groups = [()]
     keys = len(measure.keys)
     if measure.model is not None:
-        groups, keys = list(measure.model.groups()), len(measure.model.fit.keys)
+        groups, keys = list(measure.model.groups()), len(measure.model.keys)
     step = 4 if measure.intervals else 2  # a number is followed by its half-width, and by its interval's ends
     named = released_columns(measure)
     columns = [

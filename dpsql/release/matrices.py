@@ -19,7 +19,7 @@ from dpsql.ir.group_order import order_of
 from dpsql.ir.plan import Applied, MeasurePlan, Runs
 from dpsql.ir.table import ExactTable
 from dpsql.mechanisms import prefix
-from dpsql.mechanisms.strategies.whole_cells import whole
+from dpsql.mechanisms.strategies.whole_cells import whole_for
 from dpsql.release.completed import completed
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def _from_cells(noisy: list[int], applied: Applied) -> NDArray[np.int64]:
 
     A cell of several groups stands in the first of them.
     """
-    cells, _ = whole(applied.strategy.solve(noisy), *applied.grams, unit=applied.unit)
+    cells, _ = whole_for(applied.strategy.solve(noisy), applied.gram, applied.unit)
     numbers = np.zeros((len(applied.places), 1), dtype=np.int64)
     numbers[applied.first_places(), 0] = cells
     return numbers

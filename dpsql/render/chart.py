@@ -12,6 +12,7 @@ from typing import Any
 
 from dpsql.errors import InterfaceError
 from dpsql.ir.column import Kind, type_named
+from dpsql.ir.model import COEFFICIENTS, TERM
 from dpsql.lazy_dataclass import dataclass
 from dpsql.render.answer_fields import AnswerFields
 from dpsql.render.cells import ALL, cells, is_number, one_line
@@ -140,6 +141,8 @@ def _parts(answer: AnswerFields) -> tuple[list[int], list[int]]:
         if set(numeric) - {*keys, at}:  # a number is left to draw
             keys.append(at)
     drawn = [at for at in numeric if at not in keys and any(_drawn(row[at]) for row in answer.rows)]
+    if {TERM, *COEFFICIENTS} <= {*answer.columns}:  # what else is told of a coefficient describes its reach
+        drawn = [at for at in drawn if answer.columns[at] not in COEFFICIENTS[1:]]
     if not drawn:
         raise InterfaceError(
             "there is nothing to plot: the answer has no number",

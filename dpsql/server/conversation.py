@@ -13,6 +13,7 @@ from __future__ import annotations
 import asyncio
 import datetime
 from collections.abc import Sequence
+from dataclasses import replace
 from decimal import Decimal
 from sys import getsizeof
 from typing import Any
@@ -238,13 +239,20 @@ class Conversation:
         portals = sum(each.size + getsizeof(name) for name, each in self._portals.items())
         return prepared + portals + self._settings.size
 
-    async def _held(self, result: Result | str) -> int:
-        """Return the bytes of a result, if there is room for it."""
+    async def _held(self, result: Result | str, at_once: bool = False) -> int:
+        """Return the bytes of a result, if there is room for it; 0 if it is sent ``at_once`` and not kept.
+
+        One that is sent at once has the room of all, so that what was paid for comes whole, in any size that
+        this process can hold. Whether there is room depends on the size of what was released, and on others.
+        """
         if isinstance(result, str):
             return 0
         rows = result.rows
         few = len(rows) < _SEVERAL
         size = size_of_rows(rows) if few else await self.questions.in_thread(lambda: size_of_rows(rows))
+        if at_once:
+            self._room.hold(self._kept(), passing=size)
+            return 0
         self._hold(size)
         return size
 
@@ -289,7 +297,7 @@ class Conversation:
     async def _at_once(self, prepared: Prepared) -> None:
         """Run a statement of the simple protocol, whose values are all texts."""
         result = await self._run(prepared, ())
-        await self._held(result)
+        await self._held(result, at_once=True)
         if isinstance(result, str):
             self._wire.send(m.complete(result))
         elif isinstance(prepared.statement, s.Copy):
@@ -420,19 +428,21 @@ class Conversation:
             if prepared.described:
                 await self._promised(portal)  # or it is refused, before it is paid for
             result = await self._run(prepared, portal.values)
-            portal.size += await self._held(result)
+            portal.size += await self._held(result, at_once=most <= 0)
             portal.result = result
         result = portal.result
         if isinstance(result, str):
             self._wire.send(m.complete(result))
             return
+        if most <= 0 and portal.at == 0 and not portal.hold:
+            portal.result = replace(result, rows=[])  # all is sent now: nothing is left to keep
         if isinstance(prepared.statement, s.Copy):
             await self._copy(prepared.statement, result)
             return
         left = len(result.rows) - portal.at
         shown = left if most <= 0 else min(left, most)
         await self._rows(result, portal.at, portal.at + shown, portal.formats)
-        portal.at += shown
+        portal.at = portal.at + shown if portal.result is result else 0
         if 0 < most <= left:
             self._wire.send(m.SUSPENDED)
         else:

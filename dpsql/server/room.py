@@ -48,11 +48,15 @@ class Room:
             raise failed(
                 "54000",
                 "this connection keeps too many bytes",
-                "close prepared statements and cursors, and ask again, free",
+                "close cursors and statements; ask again, free, in parts: ORDER BY ... LIMIT 100000 OFFSET 0",
             )
         size += passing
         if size > self._held and self._store.held + size - self._held > self._store.most:
-            raise failed("53200", "all connections together keep too many bytes", "ask again later, free")
+            raise failed(
+                "53200",
+                "all connections together keep too many bytes",
+                "ask again later, free, or in parts: ORDER BY ... LIMIT 100000 OFFSET 0",
+            )
         self.settle(size)
 
     def settle(self, size: int) -> None:

@@ -17,6 +17,7 @@ Test    tests/privacy/test_joint.py
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 
 from dpsql.facts.schema import Facts, fact_of
 from dpsql.functions.core.literals import number_literal
@@ -54,10 +55,11 @@ def numbers_of(measure: Measure, listed: PublicKeys, facts: Facts) -> list[tuple
         return None
     of_statistics = [tuple(_conditions(statistic)) for statistic in measure.statistics]
     sets = dict(listed.sets)
+    conditions = cache(lambda place, value: _is(keys[place], value, facts))  # many groups share each
     numbers = []
     for group in listed.groups():
         places = _positions(group, sets) if sets else range(len(keys))
-        on_keys = tuple(_is(keys[place], group[place], facts) for place in places)
+        on_keys = tuple(conditions(place, group[place]) for place in places)
         numbers += [(*on_keys, *of_statistic) for of_statistic in of_statistics]
     return numbers
 

@@ -46,7 +46,7 @@ from dpsql.ir.relation import Aggregate, Filter, Join, Materialized, Relation, S
 from dpsql.ir.scalar import Call, Literal, Ref, refs
 from dpsql.ir.statistic import CELLS, Family, Part
 from dpsql.ir.table import ExactTable
-from dpsql.plan import clips, joint, measure_facts, noise_choice, unit_norms
+from dpsql.plan import applied, clips, measure_facts, noise_choice, unit_norms
 from dpsql.plan.measure_facts import MeasureFacts
 from dpsql.policy.catalogue import Known, KnownTable
 from dpsql.rewrite import accuracy_weights, disjoint_cells, linear, statistics
@@ -760,8 +760,8 @@ def conditions_of_a_statement_are_lost() -> AbstractContextManager[None]:
 
 def columns_of_a_strategy_are_shorter() -> AbstractContextManager[None]:
     """The longest column is said to have an eighth of its length."""
-    declared = joint.declared_column
-    return _set(joint, "declared_column", lambda strategy, norm: max(1, declared(strategy, norm) // 8))
+    declared = applied.declared_column
+    return _set(applied, "declared_column", lambda strategy, norm: max(1, declared(strategy, norm) // 8))
 
 
 def a_row_of_cells_is_in_the_next_one_too() -> AbstractContextManager[None]:

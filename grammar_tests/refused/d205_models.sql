@@ -14,3 +14,18 @@ SELECT * FROM DP_LINEAR((SELECT age, born FROM patients));
 -- outcome: refused D205 at 1:38
 -- instead: SELECT * FROM DP_LINEAR((SELECT age, len(allergies) > 1 AS many FROM patients))
 SELECT * FROM DP_LINEAR((SELECT age, allergies FROM patients));
+
+-- case: a number that a logistic fit predicts
+-- outcome: refused D205 at 1:35
+-- instead: SELECT * FROM DP_LOGISTIC((SELECT income > 10 AS is_so, age FROM patients))
+SELECT * FROM DP_LOGISTIC((SELECT income, age FROM patients));
+
+-- case: a text that a logistic fit predicts
+-- outcome: refused D205 at 1:35
+-- instead: SELECT * FROM DP_LOGISTIC((SELECT sex = 'F' AS is_so, age FROM patients))
+SELECT * FROM DP_LOGISTIC((SELECT sex, age FROM patients));
+
+-- case: steps of a logistic fit that are too many
+-- outcome: refused D205 at 1:43
+-- instead: SELECT * FROM DP_LOGISTIC((SELECT OPTIONS(steps = 8) smoker, age FROM patients))
+SELECT * FROM DP_LOGISTIC((SELECT OPTIONS(steps = 100) smoker, age FROM patients));

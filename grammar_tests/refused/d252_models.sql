@@ -43,3 +43,23 @@ SELECT OPTIONS(within = 5) coefficient FROM DP_LINEAR((SELECT income, age FROM p
 -- outcome: refused D252 at 1:65
 -- instead: SELECT * FROM DP_LINEAR((SELECT income, age FROM patients)) ORDER BY coefficient LIMIT 1
 SELECT * FROM DP_LINEAR((SELECT income, age FROM patients LIMIT 5));
+
+-- case: a clip of a logistic fit that is chosen
+-- outcome: refused D252 at 1:43
+-- instead: SELECT * FROM DP_LOGISTIC((SELECT OPTIONS(max_rows_contributed = 5) urgent, minutes FROM visits))
+SELECT * FROM DP_LOGISTIC((SELECT OPTIONS(max_rows_contributed = auto) urgent, minutes FROM visits));
+
+-- case: steps of a fit that has none
+-- outcome: refused D252 at 1:41
+-- instead: SELECT * FROM DP_LINEAR((SELECT income, age FROM patients))
+SELECT * FROM DP_LINEAR((SELECT OPTIONS(steps = 5) income, age FROM patients));
+
+-- case: steps of a query that fits nothing
+-- outcome: refused D252 at 1:16
+-- instead: SELECT COUNT(*) FROM patients
+SELECT OPTIONS(steps = 5) COUNT(*) FROM patients;
+
+-- case: steps of a query over a fit
+-- outcome: refused D252 at 1:16
+-- instead: SELECT term FROM DP_LOGISTIC((SELECT OPTIONS(steps = 5) smoker, age FROM patients))
+SELECT OPTIONS(steps = 5) term FROM DP_LOGISTIC((SELECT smoker, age FROM patients));

@@ -35,3 +35,9 @@ SELECT DISTINCT age FROM patients;
 -- outcome: refused D304 at 1:56
 -- policy: pure.toml
 SELECT floor(cost) AS c, COUNT(*) FROM visits GROUP BY c;
+
+-- case: a logistic fit
+-- outcome: refused D304 at 1:15
+-- instead: SELECT * FROM DP_LINEAR((SELECT CASE WHEN sex = 'F' THEN 1 ELSE 0 END AS y, age FROM patients))
+-- policy: pure.toml
+SELECT * FROM DP_LOGISTIC((SELECT sex = 'F' AS is_f, age FROM patients));

@@ -61,6 +61,7 @@ TITLES = {
     "synthetic": "total variation, mean of 1 data sets",
     "budget": "how many fit epsilon 1, delta 1e-06",
     "models": "a linear fit on five numbers, epsilon 1",
+    "logistic": "a logistic fit on ten numbers, epsilon 1",
     "server": "four clients that repeat",
 }
 """A title of each benchmark; those that run together share the data that they make."""

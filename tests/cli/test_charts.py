@@ -16,6 +16,7 @@ from test_boxes import answer, answers
 
 from dpsql.answer import Answer
 from dpsql.errors import InterfaceError
+from dpsql.ir.model import COEFFICIENTS
 from dpsql.render.bar_chart import chart_text
 from dpsql.render.chart import chart_of
 from dpsql.render.digits import wide
@@ -57,6 +58,10 @@ CASES: list[tuple[Answer, str, list[str], bool, list[str]]] = [
         "a, b, c", ["n"], False, [f"{a} · {b} · {c}" for a in "xy" for b in "xy" for c in "xy"],
     ),
     (told({"tags": "VARCHAR[]"} | N, (["a"], 1), (["b"], 2)), "tags", ["n"], False, ['["a"]', '["b"]']),
+    (
+        told({"term": "VARCHAR"} | dict.fromkeys(COEFFICIENTS, "DOUBLE"), ("age", *range(5)), noised=(1,)),
+        "term", ["coefficient"], False, ["age"],
+    ),
     (told({"t": "VARCHAR", "m": "INTEGER"}, ("x", 1), ("x", 2), noised=()), "t", ["m"], False, ["x", "x"]),
 ]  # fmt: skip
 

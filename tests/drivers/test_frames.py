@@ -42,6 +42,14 @@ def test_pandas_through_an_engine(engine: sa.Engine, db: dpsql.Connection) -> No
     assert db.purchases[-1].epsilon == 0.5
 
 
+def test_a_fit_is_a_frame(engine: sa.Engine) -> None:
+    fit = "SELECT * FROM DP_LOGISTIC((SELECT OPTIONS(steps = 4) age > 60 AS old, sex FROM patients))"
+    frame = pandas.read_sql(fit, engine)
+    assert frame["term"].tolist()[0] == "(intercept)"
+    assert frame.columns.tolist() == ["term", "coefficient", "std_error", "low", "high", "margin"]
+    assert frame["coefficient"].between(frame["low"], frame["high"]).all()
+
+
 def test_values_of_frames_are_parameters(db: dpsql.Connection) -> None:
     """What a frame holds is Python's own value: it costs nothing to ask the same with that."""
     beds = pandas.DataFrame({"beds": [40, 54]})["beds"]

@@ -114,6 +114,20 @@ def test_what_a_connection_keeps_is_bounded_in_bytes(own_server: Served) -> None
         assert db.execute("FETCH 2 FROM c0").fetchall() == [("x" * 10_000,)] * 2
 
 
+def test_an_answer_that_is_refused_for_its_size_comes_in_parts_and_is_paid_once(served: Served) -> None:
+    by_age = "SELECT OPTIONS(epsilon = 0.02) age, COUNT(*) AS n FROM patients GROUP BY age"
+    with psycopg.connect(served.url(), autocommit=True) as db:
+        whole = db.execute(f"SELECT * FROM ({by_age}) AS t ORDER BY age").fetchall()
+        notices: list[str] = []
+        db.add_notice_handler(lambda notice: notices.append(str(notice.message_primary)))
+        parts: list[Any] = []
+        for start in range(0, len(whole) + 7, 7):
+            part = f"SELECT * FROM ({by_age}) AS t ORDER BY age LIMIT 7 OFFSET {start}"
+            parts += db.execute(part.encode()).fetchall()
+        assert parts == whole
+        assert all(notice.startswith("repeated: ") for notice in notices)
+
+
 @pytest.mark.sweep
 def test_what_all_keep_is_bounded_in_bytes(own_server: Served) -> None:
     """Three connections of half of it each: the third finds no room, until another closes its cursor."""

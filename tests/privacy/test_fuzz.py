@@ -39,7 +39,7 @@ def test_an_owners_policy_is_fuzzed(clinic: Path, capsys: pytest.CaptureFixture[
     """Twice with one seed: the same queries; no ledger comes to be."""
     said = []
     for _ in range(2):
-        assert main(["audit", str(clinic), "--fuzz", "15", "--seed", "7"]) == 0
+        assert main(["audit", str(clinic), "--fuzz", "5", "--seed", "7"]) == 0
         said.append(capsys.readouterr().out)
     assert said[0] == said[1]
     assert said[0].startswith("seed 7\n")
@@ -90,6 +90,7 @@ def test_a_planted_error_is_found(
         assert plan_of(db._open(), query, 1.0).stages or not query.startswith("SELECT")
 
 
+@pytest.mark.sweep
 def test_files_in_a_folder_are_fuzzed(
     clinic: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -121,15 +122,15 @@ def test_wrong_usage(words: list[str], clinic: Path) -> None:
 
 
 def test_drawn_policies_are_clean(capsys: pytest.CaptureFixture[str]) -> None:
-    """A few triples on each of three schemas under a fixed seed."""
+    """A few triples on each of two schemas under a fixed seed."""
     found = []
     tally = long_run(
-        empty, 40, 60, lambda seed, violation: found.append((seed, str(violation))), per_world=20, drawn=True
+        empty, 40, 40, lambda seed, violation: found.append((seed, str(violation))), per_world=20, drawn=True
     )
     with capsys.disabled():
         print(f"\n{tally.triples} triples on {tally.worlds} drawn schemas, {len(found)} violations")
     assert found == []
-    assert tally.worlds >= 3
+    assert tally.worlds >= 2
     assert tally.alive > tally.accepted / 3
 
 
@@ -191,7 +192,7 @@ def test_models_are_drawn(clinic: Path, tmp_path: Path) -> None:
     """Most of them are answered, and judged like any other query."""
     copied = empty_like(clinic, load_policy(clinic.with_suffix(".toml")))
     with copied.connection, fuzzing(tmp_path / "w", copied, 5) as run:
-        for _ in range(12):
+        for _ in range(5):
             run.judge_written(run.queries.model(), run.world, 1.0)
-        assert run.accepted > 6
+        assert run.accepted > 2
         assert run.violations == []

@@ -289,6 +289,24 @@ def test_margins_hold(db: dpsql.Connection, sql: str) -> None:
     assert 0.935 <= held / counted <= 0.985
 
 
+@pytest.mark.parametrize("sql", [CUBE, NESTED])
+def test_margins_hold_where_rounding_is_as_large_as_noise(tmp_path: Path, sql: str) -> None:
+    """A deviation of about half a row; of 40 releases, the bytes are seeded."""
+    with dpsql.connect(str(built(tmp_path / "zcdp", "zcdp"))) as db:
+        (each,) = plan_of(db._open(), sql, 20.0).measures
+        inner = each.measured
+        exact = db._open().engine.measure(inner)
+        truth = numbers_of(release(exact, inner, lambda noise, size: np.zeros(size, np.int64)), each, True)
+        held = list[bool]()
+        for number in range(40):
+            table = numbers_of(release(exact, inner, seeded((sql, number))), each, True)
+            for at, found in enumerate(finish(table, each)[len(each.keys) :]):
+                assert found.margins is not None
+                away = np.abs(np.array(found.values, dtype=np.float64) - truth.sums[:, at] / 2.0**20)
+                held += (away <= found.margins).tolist()
+        assert np.mean(held) >= 0.95
+
+
 @pytest.mark.parametrize("sql", ASKED)
 def test_the_error_is_the_expected_one(db: dpsql.Connection, sql: str) -> None:
     """The mean square over 300 releases; whole numbers add up to a sixth of one."""
@@ -349,7 +367,7 @@ def test_every_row_is_in_one_listed_cell(db: dpsql.Connection) -> None:
 def test_too_many_cells_are_measured_one_by_one(
     db: dpsql.Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(workload_cells, "MOST", 8)
+    monkeypatch.setattr(workload_cells, "MOST_CROSSED", 8)
     assert planned(db, NESTED).joint is None
 
 
@@ -382,3 +400,33 @@ def test_margins_above_the_release_follow_the_cells(db: dpsql.Connection) -> Non
     assert all(margin is not None for margin in margins)
     pairs = list(itertools.product(margins[:2], margins[2:]))
     assert all(between < 2 * alone for between, alone in pairs)
+
+
+@pytest.mark.parametrize(
+    ("sql", "mechanism_name"), [(CUBE, "geometric"), (DAYS, "laplace"), (AGES, "laplace")]
+)
+def test_whole_units_have_whole_noise(tmp_path: Path, sql: str, mechanism_name: str) -> None:
+    """Of cells alone, and where no unit is scaled: whose visits are clipped may leave fractions."""
+    sql = sql.replace("SELECT ", "SELECT OPTIONS(max_rows_contributed = 2) ", 1) if sql == DAYS else sql
+    with dpsql.connect(str(built(tmp_path / "pure", "pure"))) as db:
+        each = planned(db, sql)
+        assert each.joint is not None
+        assert each.noise.mechanism == mechanism_name
+        if mechanism_name == "geometric":
+            assert each.joint.applied.strategy.is_identity
+            cells = release(db._open().engine.measure(each.measured), each.measured, seeded("whole"))
+            assert not (cells.sums % 2**20).any()
+
+
+def test_whole_noise_on_parts_of_units_is_found(
+    tmp_path: Path, neighbours: tuple[DuckDB, list[tuple[str, DuckDB]]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from dpsql.plan import applied
+
+    whole, fewer = neighbours
+    monkeypatch.setattr(applied, "whole_units", lambda facts, clip: True)
+    with dpsql.connect(str(built(tmp_path / "pure", "pure"))) as db:
+        sql = "SELECT kind, day // 10 AS d, COUNT(*) AS n FROM visits GROUP BY CUBE (kind, day // 10)"
+        plan = plan_of(db._open(), sql, 20.0)
+        assert plan.measures[0].noise.mechanism == "geometric"
+        assert any("no whole number" in said for said in sensitivity(plan, whole, fewer))

@@ -88,7 +88,7 @@ def _follows(value: Any, name: str, digest: Digest) -> bool:
 
 
 PLANS_LEAVE_OUT = {
-    "Applied.grams": "computed from all that is asked, which is named",
+    "Applied.gram": "computed from all that is asked, which is named",
     "Dense.matrix": "found for what is asked, and filed; its norm is declared",
     "Fact.order": "of columns that conditions and checks compare, which the relation holds",
     "Join.added": "who wrote a part of the condition",

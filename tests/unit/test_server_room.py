@@ -54,3 +54,20 @@ def test_rows_are_counted_with_what_they_hold() -> None:
     flat, nested = size_of_rows([(1, text)]), size_of_rows([(1, [text, {"a": (text,)}])])
     assert getsizeof(text) < flat < getsizeof(text) + 300
     assert 2 * getsizeof(text) < nested < 2 * getsizeof(text) + 1_000
+
+
+def test_what_is_sent_at_once_has_the_room_of_all() -> None:
+    """More than a connection may keep, and no more than all may."""
+    store = Store(most=100, each=40)
+    room, other = store.room(), store.room()
+    with pytest.raises(Failure, match="this connection keeps too many bytes"):
+        room.hold(41)
+    room.hold(10, passing=70)
+    with pytest.raises(Failure, match="all connections together keep too many bytes"):
+        other.hold(10, passing=20)
+    room.settle(10)
+    other.hold(10, passing=80)
+    with pytest.raises(Failure) as refused:
+        other.hold(0, passing=101)
+    assert refused.value.fields["C"] == "53200"
+    assert "in parts: ORDER BY" in refused.value.fields["H"]

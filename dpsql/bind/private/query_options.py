@@ -17,7 +17,7 @@ from dpsql.bind.scope.context import Context
 from dpsql.errors import refuse
 from dpsql.facts.ownership import Owned, ownership_of
 from dpsql.ir.column import BIGINT
-from dpsql.ir.options import Option
+from dpsql.ir.options import Option, Options
 from dpsql.ir.scalar import Literal, Ref, Scalar
 from dpsql.parse.options_clause import AUTO, FITTED, options_of
 
@@ -43,6 +43,7 @@ def _clip_option(ctx: Context, node: exp.Select, source: RowBuilder) -> Option |
     if options is None:
         return None
     _check_unit(ctx, node, source)
+    _refuse_steps(options)
     clips = [option for option in options.listed if option.name in _ROWS]
     if len(clips) > 1:
         raise refuse(
@@ -117,6 +118,7 @@ def refuse_clip(ctx: Context, node: exp.Select, source: RowBuilder | None) -> No
         return
     _check_unit(ctx, node, source)
     _refuse_other_group(node)
+    _refuse_steps(options)
     option = options.get(*_ROWS, CLAIMS, "weights", "non_negative")
     if option is not None:
         raise refuse(
@@ -126,6 +128,19 @@ def refuse_clip(ctx: Context, node: exp.Select, source: RowBuilder | None) -> No
             label=f"this SELECT does not aggregate over the {ctx.known.unit}s: nothing is "
             + ("noised" if option.name in ("weights", "non_negative") else "clipped"),
             help=f"give it to the SELECT that aggregates over the {ctx.known.unit}s",
+        )
+
+
+def _refuse_steps(options: Options) -> None:
+    """Refuse the steps of a fit in a SELECT that none is made of: DP_LOGISTIC has taken its own."""
+    option = options.get("steps")
+    if option is not None:
+        raise refuse(
+            "D252",
+            "steps means nothing here",
+            option.span,
+            label="only a logistic fit has steps",
+            help="leave it out, or give it to the query inside: DP_LOGISTIC((SELECT OPTIONS(steps = 5) ...))",
         )
 
 

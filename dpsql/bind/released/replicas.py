@@ -252,7 +252,7 @@ def _released(measure: Measure) -> tuple[list[str], list[Kind]]:
     """Return the columns of a released table: what has additive noise can be drawn again."""
     names = [name for name, _ in released_columns(measure)]
     if measure.model is not None:
-        keys, simple = {*measure.model.fit.keys}, {measure.model.fit.value[0]}
+        keys, simple = {*measure.model.keys}, {measure.model.numbers[0]}
     else:
         keys = {key.name for key in measure.keys}
         simple = {call.name for call in measure.aggregates if _additive(shelf()[call.function].needs)}

@@ -15,10 +15,12 @@ from functools import cached_property
 
 import numpy as np
 
+from dpsql.ir.strategy import Rows
 from dpsql.lazy_dataclass import dataclass
 from dpsql.mechanisms.sampler import SCALE_LIMIT
 from dpsql.mechanisms.strategies import integers
 from dpsql.mechanisms.strategies.design import Design
+from dpsql.mechanisms.strategies.gram import Factors
 from dpsql.mechanisms.strategies.strategy import MOST_CELLS, Floats, Integers
 
 
@@ -85,15 +87,17 @@ class Dense:
     def variances(self) -> Floats:
         return np.diagonal(self.covariance)
 
-    def variances_of(self, rows: Floats) -> Floats:
-        found: Floats = ((rows @ self.covariance) * rows).sum(axis=1)
+    def variances_of(self, rows: Rows) -> Floats:
+        weights = rows.dense()
+        found: Floats = ((weights @ self.covariance) * weights).sum(axis=1)
         return found
 
-    def covariance_of(self, rows: Floats) -> Floats:
-        found: Floats = rows @ self.covariance @ rows.T
-        return found
+    def precision(self) -> tuple[Factors, float]:
+        square = Factors((np.linalg.inv(self.covariance).astype(np.float64),))
+        return square, square.largest()
 
     def error(self, *grams: Floats) -> float:
+        """Return the expected sum of squared errors of the questions with this gram matrix."""
         (gram,) = grams
         return float(np.vdot(gram, self.covariance))
 

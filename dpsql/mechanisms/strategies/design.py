@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 
@@ -43,6 +44,10 @@ class Design:
         return np.trunc(np.ldexp(self.matrix, shift)).astype(np.int64)
 
 
-def relative_error(strategy: Strategy, norm: Norm, *grams: Floats) -> float:
+class _Solved(Strategy, Protocol):
+    def error(self, *grams: Floats) -> float: ...
+
+
+def relative_error(strategy: _Solved, norm: Norm, *grams: Floats) -> float:
     """Return the sum of squared errors for noise of variance 1 at a sensitivity of 1."""
     return column(strategy, norm) ** 2 * strategy.error(*grams)

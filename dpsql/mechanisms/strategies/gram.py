@@ -12,11 +12,45 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from dpsql.lazy_dataclass import dataclass
+from dpsql.mechanisms.strategies.integers import along_axes
 from dpsql.mechanisms.strategies.strategy import MOST_CELLS, Floats, Integers
 
 RIDGE = 1e-6
 
 _BLOCK = 4_096
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Factors:
+    """One gram matrix, or the Kronecker product of several."""
+
+    matrices: tuple[Floats, ...]
+
+    @property
+    def axes(self) -> list[int]:
+        return [len(matrix) for matrix in self.matrices]
+
+    def times(self, cells: Floats) -> Floats:
+        return along_axes(self.matrices, cells.reshape(self.axes)).ravel()
+
+    def diagonal(self) -> Floats:
+        return _outer([np.diagonal(matrix) for matrix in self.matrices]).ravel()
+
+    def column(self, cell: int) -> Floats:
+        columns = zip(self.matrices, np.unravel_index(cell, self.axes), strict=True)
+        return _outer([matrix[at] for matrix, at in columns]).ravel()
+
+    def largest(self) -> float:
+        """Return the largest eigenvalue."""
+        return float(np.prod([np.linalg.eigvalsh(matrix)[-1] for matrix in self.matrices]))
+
+
+def _outer(parts: Sequence[Floats]) -> Floats:
+    found = parts[0]
+    for part in parts[1:]:
+        found = np.multiply.outer(found, part)
+    return found
 
 
 def gram(rows: Integers | Floats, weights: Sequence[float] | Floats | None = None) -> Floats:
@@ -32,7 +66,7 @@ def of_statements(statements: Iterable[tuple[float | Floats | None, Integers | F
     """
     total: Floats | None = None
     for weight, rows in statements:
-        each = _weights(weight, len(rows))
+        each = weights_of(weight, len(rows))
         for start in range(0, len(rows), _BLOCK):
             block = np.asarray(rows[start : start + _BLOCK], dtype=np.float64)
             part = block.T @ (block * each[start : start + _BLOCK, np.newaxis])
@@ -42,7 +76,8 @@ def of_statements(statements: Iterable[tuple[float | Floats | None, Integers | F
     return with_ridge(total)
 
 
-def _weights(weight: float | Floats | None, rows: int) -> Floats:
+def weights_of(weight: float | Floats | None, rows: int) -> Floats:
+    """Return the weight of each row of a statement."""
     each = np.ones(rows) if weight is None else np.asarray(weight, dtype=np.float64)
     if not each.ndim:
         each = np.full(rows, each / rows)

@@ -11,7 +11,7 @@ Proof   1. Entries are below 2^40, checked on what is given; a matrix has fewer 
            the first with kb + b >= 64, so it lies within 2^(b - 2). Along one axis the sum of A_ij l_j is
            within R max |l|, with R the largest sum of absolute entries of a row. After all axes numbers are
            within R_1 R_2 ... 2^b, and on the way too, as every R is at least 1; so are all partial sums, in
-           any order. b is chosen such that this is at most 2^62.
+           any order. b is chosen such that this is at most 2^62. Other maps say how far they grow numbers.
         3. Limbs are put together as Python's integers.
 Test    tests/privacy/test_strategies.py: sizes at which int64 wraps, against Python's integers
 """
@@ -19,13 +19,16 @@ Test    tests/privacy/test_strategies.py: sizes at which int64 wraps, against Py
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import TypeVar
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
 from dpsql.ir.plan import Norm
 from dpsql.mechanisms.strategies.strategy import Floats, Integers
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray  # numpy loads its typing apart, and slowly
 
 Numbers = TypeVar("Numbers", Integers, Floats)
 
@@ -76,17 +79,30 @@ def rounded_up_root(square: int) -> int:
 def product(factors: Sequence[Integers], cells: Sequence[int] | Integers) -> list[int]:
     """Compute the Kronecker product of the factors times the cells; the last factor's column runs fastest."""
     axes = [factor.shape[1] for factor in factors]
-    x = _cells(cells, math.prod(axes)).reshape(axes)
-    bits = _limb_bits(factors)
-    total = np.zeros([len(factor) for factor in factors], dtype=object)
+    grown = math.prod(int(np.abs(factor).sum(axis=1).max()) for factor in factors)
+    found = exactly(
+        lambda limb: along_axes(factors, limb.reshape(axes)).ravel(), grown, cells, math.prod(axes)
+    )
+    return [int(number) for number in found]
+
+
+def exactly(
+    linear: Callable[[Integers], Integers], grown: int, cells: Sequence[int] | Integers, size: int
+) -> NDArray[np.object_]:
+    """Apply a linear map of whole numbers to the cells, limb by limb.
+
+    For cells within c, no number that the map computes on its way is beyond ``grown`` times c.
+    """
+    x, bits = _cells(cells, size), _limb_bits(grown)
+    total = np.zeros((), dtype=object)
     for place in range(0, 64, bits):
         limb = x >> place
         if place + bits < 64:
             limb &= (1 << bits) - 1
-        total += along_axes(factors, limb).astype(object) << place
+        total = total + (linear(limb).astype(object) << place)
         if place + bits >= 64:
             break
-    return [int(number) for number in total.ravel()]
+    return total
 
 
 def _cells(cells: Sequence[int] | Integers, size: int) -> Integers:
@@ -101,10 +117,9 @@ def _cells(cells: Sequence[int] | Integers, size: int) -> Integers:
     return x
 
 
-def _limb_bits(factors: Sequence[Integers]) -> int:
-    """Return b with (product of the largest row sums) * 2^b <= 2^62."""
-    grown = max(1, math.prod(int(np.abs(factor).sum(axis=1).max()) for factor in factors))
-    bits = 62 - (grown - 1).bit_length()
+def _limb_bits(grown: int) -> int:
+    """Return b with grown * 2^b <= 2^62."""
+    bits = 62 - (max(1, grown) - 1).bit_length()
     if bits < _LEAST_LIMB:
         raise OverflowError("the matrix is too large to be applied exactly")
     return bits

@@ -19,11 +19,14 @@ from collections.abc import Sequence
 import numpy as np
 
 from dpsql.ir.plan import Norm
+from dpsql.ir.strategy import Rows
 from dpsql.lazy_dataclass import dataclass
 from dpsql.mechanisms.sampler import SCALE_LIMIT
 from dpsql.mechanisms.strategies import integers
 from dpsql.mechanisms.strategies.dense import Dense, fits
 from dpsql.mechanisms.strategies.design import MOST_SHIFT, Design
+from dpsql.mechanisms.strategies.gram import Factors
+from dpsql.mechanisms.strategies.rows import Crossed, Listed
 from dpsql.mechanisms.strategies.strategy import Floats, Integers
 
 LEAST_SHIFT = 6
@@ -89,21 +92,25 @@ class Product:
             found = np.multiply.outer(found, factor.variances()).ravel()
         return found
 
-    def variances_of(self, rows: Floats) -> Floats:
-        found: Floats = (rows * self._spread(rows)).sum(axis=1)
-        return found
-
-    def covariance_of(self, rows: Floats) -> Floats:
-        found: Floats = rows @ self._spread(rows).T
-        return found
-
-    def _spread(self, rows: Floats) -> Floats:
-        """Return the rows times the covariance of the cells."""
-        weights = np.moveaxis(rows.reshape(len(rows), *self._axes), 0, -1)
+    def variances_of(self, rows: Rows) -> Floats:
+        if isinstance(rows, Crossed) and rows.sizes == self._axes:
+            found = np.ones(len(rows))
+            for factor, pattern, at in zip(self.factors, rows.patterns, rows.chosen.T, strict=True):
+                found *= factor.variances_of(Listed(pattern))[at]
+            return found
+        dense = rows.dense()
+        weights = np.moveaxis(dense.reshape(len(dense), *self._axes), 0, -1)
         spread = integers.along_axes([factor.covariance for factor in self.factors], weights)
-        return spread.reshape(self.cells, len(rows)).T
+        variances: Floats = np.einsum("ij,ji->i", dense, spread.reshape(self.cells, len(dense)))
+        return variances
+
+    def precision(self) -> tuple[Factors, float]:
+        squares = [factor.precision() for factor in self.factors]
+        matrices = tuple(matrix for square, _ in squares for matrix in square.matrices)
+        return Factors(matrices), math.prod(largest for _, largest in squares)
 
     def error(self, *grams: Floats) -> float:
+        """Return the expected sum of squared errors; there is a gram matrix for each factor."""
         return math.prod(factor.error(gram) for factor, gram in zip(self.factors, grams, strict=True))
 
     @property

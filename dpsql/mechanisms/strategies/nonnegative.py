@@ -1,6 +1,6 @@
 """Cells that are not negative: the nearest ones, on request.
 
-nearest(cells, X)           x >= 0 with the least (x - cells)' X (x - cells); X = A'A: the numbers move least
+nearest(cells, X, largest)  x >= 0 with the least (x - cells)' X (x - cells); X = A'A: the numbers move least
 with_total(cells, total)    x >= 0 with the least squared distance among those of this total
 
 It biases small cells upwards: what falls below 0 by noise is raised, and what rises is kept.
@@ -10,25 +10,24 @@ from __future__ import annotations
 
 import numpy as np
 
-from dpsql.mechanisms.strategies.integers import along_axes
+from dpsql.ir.strategy import Gram
 from dpsql.mechanisms.strategies.strategy import Floats
 
 _STEPS = 2_000
 _NEAR = 1e-9
 
 
-def nearest(cells: Floats, *precisions: Floats) -> Floats:
-    """Return the nearest cells that are not negative; several matrices X are the factors of one.
+def nearest(cells: Floats, precision: Gram, largest: float) -> Floats:
+    """Return the nearest cells that are not negative; ``largest`` is the largest eigenvalue of X.
 
     Accelerated projected gradient descent that starts anew where it overshoots (Beck and Teboulle 2009;
     O'Donoghue and Candes 2015).
     """
-    axes = [len(precision) for precision in precisions]
-    length = 1 / float(np.prod([np.linalg.eigvalsh(precision)[-1] for precision in precisions]))
+    length = 1 / largest
     found = ahead = np.maximum(cells, 0.0)
     size, momentum = float(np.abs(cells).max(initial=1.0)), 1.0
     for _ in range(_STEPS):
-        slope = along_axes(precisions, (ahead - cells).reshape(axes)).ravel()
+        slope = precision.times(ahead - cells)
         after = np.maximum(ahead - length * slope, 0.0)
         moved = after - found
         if np.abs(after - ahead).max() <= _NEAR * size:

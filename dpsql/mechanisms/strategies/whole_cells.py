@@ -12,11 +12,11 @@ Every number, total and running total is a sum of the same whole cells, so all o
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 import numpy as np
 
-from dpsql.mechanisms.strategies.integers import along_axes
+from dpsql.ir.strategy import Gram
+from dpsql.mechanisms.strategies.gram import Factors
 from dpsql.mechanisms.strategies.strategy import MOST_CELLS, Floats, Integers
 
 _LARGEST = 2.0**61
@@ -25,16 +25,19 @@ _GAIN = 1e-9
 
 
 def whole(cells: Floats, *grams: Floats, unit: int = 1, least: int | None = None) -> tuple[Integers, Floats]:
+    """Do as ``whole_for``, for one gram matrix or the factors of one."""
+    return whole_for(cells, Factors(grams), unit, least)
+
+
+def whole_for(cells: Floats, gram: Gram, unit: int = 1, least: int | None = None) -> tuple[Integers, Floats]:
     """Return whole cells, in steps of ``unit``, and what was added to each; no cell falls below ``least``.
 
-    Several gram matrices are the factors of one. Of more than 4,096 cells, that many steps are taken at most.
+    Of more than 4,096 cells, that many steps are taken at most.
     """
     floor = -math.inf if least is None else math.ceil(least / unit)
     exact = np.clip(cells / unit, -_LARGEST / unit, _LARGEST / unit)
     found = np.maximum(np.rint(exact), floor)
-    axes = [len(gram) for gram in grams]
-    diagonal = _outer([np.diagonal(gram) for gram in grams]).ravel()
-    pull = along_axes(grams, (found - exact).reshape(axes)).ravel()
+    diagonal, pull = gram.diagonal(), gram.times(found - exact)
     gain = _GAIN * float(diagonal.mean())
     for _ in range(_most_steps(len(cells))):
         change = diagonal - 2 * np.abs(pull)
@@ -45,18 +48,10 @@ def whole(cells: Floats, *grams: Floats, unit: int = 1, least: int | None = None
             break
         step = -1.0 if pull[place] > 0 else 1.0
         found[place] += step
-        columns = zip(grams, np.unravel_index(place, axes), strict=True)
-        pull += step * _outer([gram[at] for gram, at in columns]).ravel()
+        pull += step * gram.column(place)
     return found.astype(np.int64) * unit, (found - exact) * unit
 
 
 def _most_steps(cells: int) -> int:
     """Each step lowers r'Vr, so that steps end; 100 a cell are more than ever needed."""
     return 100 * cells if cells <= MOST_CELLS else MOST_CELLS
-
-
-def _outer(parts: Sequence[Floats]) -> Floats:
-    found = parts[0]
-    for part in parts[1:]:
-        found = np.multiply.outer(found, part)
-    return found

@@ -1,0 +1,68 @@
+"""The sums of products of a model's terms, as SQL over the rows in which all columns are known."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import field
+
+from sqlglot import exp, parse_one
+
+from dpsql.bind.model_terms import Factor
+from dpsql.bind.scope.sources import Private
+from dpsql.facts.schema import fact_of, facts_of
+from dpsql.ir.column import Kind
+from dpsql.lazy_dataclass import dataclass
+
+
+@dataclass(slots=True)
+class Sums:
+    """The sums of products, each once; each row counts as much as its ``weight`` says, a column (None: 1)."""
+
+    weight: str | None = None
+    listed: list[str] = field(default_factory=list)
+
+    def place(self, first: Factor, second: Factor) -> int | None:
+        """Return the place of the sum of products of two terms; None where all products are 0."""
+        first, second = sorted((first, second), key=lambda each: (each.place, each.condition or ""))
+        if first == second and first.value is None:
+            factors = [first]  # a condition times itself
+        elif first.place == second.place and first.condition != second.condition:
+            return None  # two values of one column
+        else:
+            factors = [first, second]
+        conditions = [each.condition for each in factors if each.condition is not None]
+        values = [] if self.weight is None else [self.weight]
+        values += [f'"z{each.place}"' for each in factors if each.value is not None]
+        sql = f"SUM({' * '.join(values)})" if values else "COUNT(*)"
+        if conditions:
+            sql += f" FILTER (WHERE {' AND '.join(conditions)})"
+        if sql not in self.listed:
+            self.listed.append(sql)
+        return self.listed.index(sql)
+
+
+def rows_of_terms(body: exp.Query, rows: Private, values: Sequence[str]) -> exp.Select:
+    """Return the query of a model's rows: those of ``body`` in which all columns are known.
+
+    Its columns are c0, c1 and so on, and then ``values``, which read them.
+    """
+    shown, facts = rows.scope.starred, facts_of(rows.relation)
+    known = []
+    for place, column in enumerate(shown):
+        fact = fact_of(column.scalar, facts)
+        if fact.nullable:
+            known.append(f'"c{place}" IS NOT NULL')
+        if fact.type.kind is Kind.FLOAT:
+            known.append(f'NOT isnan("c{place}")')
+    names = ", ".join(f'"c{place}"' for place in range(len(shown)))
+    where = f" WHERE {' AND '.join(known)}" if known else ""
+    select = selected(f"SELECT {', '.join((names, *values))} FROM (SELECT 1) AS rows({names}){where}")
+    select.args["from_"].this.set("this", body.copy())
+    return select
+
+
+def selected(sql: str) -> exp.Select:
+    """Parse a SELECT of our own."""
+    select = parse_one(sql, dialect="duckdb")
+    assert isinstance(select, exp.Select)
+    return select
