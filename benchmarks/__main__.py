@@ -17,6 +17,7 @@
     together   a file and a view through the engine  models  least squares, and how often intervals hold
     logistic   fits of what happens or not, and how often their intervals hold
     server     what the protocol, logins and idle clients of dpsql serve cost
+    posteriors of shares: how often intervals hold, and what one takes
 
 --quick runs everything on small data, only to test that it runs; its figures mean nothing. --save writes
 benchmarks/results/<name>.json with the versions and the machine beside the figures, and its picture if it has
@@ -44,7 +45,7 @@ from benchmarks.timing import Report, Runs, Setting
 QUESTIONS = ("planning", "query", "overhead", "memory", "noise", "accuracy", "coverage", "imports")
 QUESTIONS += ("tpch", "answers", "distinct", "peers", "startup", "larger", "ledger", "skipped", "found")
 QUESTIONS += ("questions", "weblog", "tightness", "fitted", "speed", "rivals", "persons", "edge", "workloads")
-QUESTIONS += ("synthetic", "budget", "together", "models", "server", "logistic")
+QUESTIONS += ("synthetic", "budget", "together", "models", "server", "logistic", "posteriors")
 SCALED = ("tpch", "speed", "rivals")
 RESULTS = Path(__file__).resolve().parent / "results"
 

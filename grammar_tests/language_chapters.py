@@ -454,6 +454,22 @@ CHAPTERS = (
                 ),
             ),
             (
+                "Posteriors of a share, a rate and a mean, from released counts and sums: structs of "
+                "`mean`, `sd`, `low` and `high`, free, which know the law of the noise. `DP_BETA(yes, no, "
+                "a, b)` has the prior Beta(a, b), (1, 1) if left out; `DP_GAMMA(events, exposure, a, b)` "
+                "the prior of shape a and rate b, (1, 0), and exposures of at least 1; `DP_NORMAL(total, "
+                "n, sd)` a flat one, of the mean of values with a known deviation. What adds and "
+                "subtracts counts and sums of one row may stand for them. It is NULL where the law of "
+                "their noise is not known: of a number twice, of a count near the threshold of its group, "
+                "of sums of several numbers under Laplace noise ([design "
+                "note](design/0036-a-posterior-knows-the-noise.md)):",
+                (
+                    ("post/posteriors.sql", "the share of smokers in each ward"),
+                    ("post/posteriors.sql", "a rate of events in an exposure"),
+                    ("post/posteriors.sql", "a posterior of columns that subqueries pass through"),
+                ),
+            ),
+            (
                 "Over public tables, exact and free:",
                 (("public/exact.sql", "aggregates of every sort"), ("public/exact.sql", "a recursive query")),
             ),

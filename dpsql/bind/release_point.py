@@ -24,6 +24,7 @@ from dpsql.bind.released.accuracy_weights import weights_of
 from dpsql.bind.released.expressions import ReleasedExpressions, quoted
 from dpsql.bind.released.key_lookups import lookup_of
 from dpsql.bind.released.other_group import other_group_of, with_total
+from dpsql.bind.released.posteriors import numbers_in
 from dpsql.bind.released.running_totals import running_totals
 from dpsql.bind.scope.context import Context, Cte
 from dpsql.bind.scope.sources import Margin, Open
@@ -145,9 +146,11 @@ def release_point(
             intervals=ctx.intervals,
             weights=weights_of(ctx, node, translator.calls, listed),
             derived=tuple(translator.derived),
+            posteriors=tuple(translator.posteriors),
         )
     )
-    return Open(select, tuple(columns), tuple(margins), released=True, totals=tuple(totals))
+    numbers = () if distinct else tuple(numbers_in(translator.summed(each), name) for each in outputs)
+    return Open(select, tuple(columns), tuple(margins), released=True, totals=tuple(totals), numbers=numbers)
 
 
 def released_call(

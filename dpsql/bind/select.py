@@ -74,7 +74,7 @@ def select(ctx: Context, node: exp.Select, env: Mapping[str, Cte]) -> Private | 
                 if lineage.computed(item):
                     refuse_computed(item, ctx.text)
         counted = counting(ctx, node, items)
-        opened = open_select(counted, items, subqueries, ctx.fresh, ctx.text, output_name)
+        opened = open_select(counted, items, subqueries, ctx.fresh, ctx.text, output_name, ctx.add_posterior)
         counts, sums = passed_on(node, items, opened.columns)
         return replace(opened, counts=counts, sums=sums)
     for unnest in unnests_of(ctx, node):

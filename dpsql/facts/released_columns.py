@@ -1,4 +1,4 @@
-"""Columns of a measure's released table: the keys, then the aggregates, then values derived from them.
+"""Columns of a measure's released table: keys, aggregates, values derived from them, and then posteriors.
 
 Each aggregate is followed by the half-width of its margin, and by the ends of its interval where the query
 reads them.
@@ -24,6 +24,7 @@ def released_columns(measure: Measure) -> list[tuple[str, Type]]:
     noised = [(call.name, released_type(call, measure)) for call in measure.aggregates]
     for name, kind in (*noised, *((derived.name, DOUBLE) for derived in measure.derived)):
         columns += _with_ends(name, kind, measure.intervals)
+    columns += [(name, DOUBLE) for posterior in measure.posteriors for name in posterior.columns]
     return columns
 
 

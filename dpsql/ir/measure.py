@@ -17,6 +17,7 @@ from dpsql.ir.detail import Detail
 from dpsql.ir.formula import Derived
 from dpsql.ir.model import Model
 from dpsql.ir.options import Option
+from dpsql.ir.posterior import Posterior
 from dpsql.ir.private_view import PrivateView
 from dpsql.ir.relation import AggregateCall, Join, Named, Relation, StageInput
 from dpsql.ir.source import Source, Span
@@ -107,7 +108,8 @@ class Measure:
     Post reads. ``running`` names the aggregates that are running totals over the only key, each with whether
     the total per group is shown too. ``added_up``: SQL above aggregates the groups, or has windows over them.
     ``view``: these are the counts of a private view. ``non_negative`` raises what is released to 0.
-    With a ``model``, the released table has the rows of its fit in place of the aggregates.
+    ``posteriors`` are computed from the aggregates. With a ``model``, the released table has the rows of its
+    fit in place of the aggregates.
     """
 
     name: str
@@ -136,6 +138,7 @@ class Measure:
     view: PrivateView | None = None
     non_negative: Option | None = field(default=None, repr=False)
     model: Model | None = None
+    posteriors: tuple[Posterior, ...] = ()
 
     @property
     def copies(self) -> int:

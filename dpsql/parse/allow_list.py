@@ -170,6 +170,8 @@ def check_tree(tree: exp.Expr, text: str) -> None:
         if type(node) in _MISREAD:
             name, instead = _MISREAD[type(node)]
             raise refuse("D204", f"there is no function {name}", span_of(node, text), help=instead)
+        if _is_field(node):
+            continue
         if isinstance(node, _NEVER) or not isinstance(node, _SYNTAX) or _misplaced(node):
             name = type(node).__name__
             raise refuse(
@@ -183,6 +185,14 @@ def check_tree(tree: exp.Expr, text: str) -> None:
             )
         if isinstance(node, exp.Anonymous) and not _is_known(node.name.casefold()):
             raise unknown_function(node.name, span_of(node, text))
+
+
+def _is_field(node: exp.Expr) -> bool:
+    """Whether this is a field of what DP_BETA and the like return: DP_BETA(yes, no).low."""
+    called = node.this if isinstance(node, exp.Dot) and isinstance(node.expression, exp.Identifier) else None
+    while isinstance(called, exp.Paren):
+        called = called.this
+    return isinstance(called, exp.Anonymous) and called.name.casefold() in POSTERIORS
 
 
 def _stray_star(node: exp.Star) -> bool:
@@ -215,7 +225,8 @@ def _in_words(name: str) -> str:
 _TABLES = frozenset(("range", "generate_series"))
 INTERVALS = ("dp_interval_low", "dp_interval_high")
 MODELS = ("dp_linear", "dp_logistic", "dp_covariance")
-OWN = frozenset(("dp_randomized_response", *INTERVALS, *MODELS))
+POSTERIORS = ("dp_beta", "dp_gamma", "dp_normal")
+OWN = frozenset(("dp_randomized_response", *INTERVALS, *MODELS, *POSTERIORS))
 """Functions of dpsql that the binder handles; they never reach an engine."""
 _VETTED = "compute it from functions that are vetted: they are listed in dpsql/docs/language.md"
 _MEANT = {"average": ["avg"]}

@@ -9,6 +9,7 @@ A measure that reads numbers released by an earlier stage has no half-width: the
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import replace
 from decimal import Context, Decimal
 from functools import partial
@@ -25,7 +26,7 @@ from dpsql.ir.plan import MeasurePlan, Threshold
 from dpsql.ir.statistic import CELLS, Part, Statistic
 from dpsql.ir.table import ReleasedTable
 from dpsql.mechanisms import prefix
-from dpsql.post.derived_margins import derived
+from dpsql.post.derived_margins import Follow, derived
 from dpsql.post.joint import noise_of_numbers, numbers_measured, spread_of
 from dpsql.post.margins import CONFIDENCE, PRECISE, Reach, above_threshold, barely_shown, plain, simulated
 from dpsql.post.moment_cells import sums_of_cells, weights_of_cells
@@ -63,16 +64,27 @@ def _with_margins(released: ReleasedTable, planned: MeasurePlan, confidence: flo
     ]
     finishes = planned.measure.finishes
     columns += [_finished(finish, released, planned, spread, confidence) for finish in finishes]
-    if not planned.measure.derived:
+    if not planned.measure.derived and not planned.measure.posteriors:
         return columns
     sums = released.sums[:, : len(planned.measure.statistics)].astype(np.float64)
     follow, near = partial(followed, planned), barely(released, planned)
     alone = numbers_measured(planned) is None
     together = None if alone else partial(noise_of_numbers, released, planned)
-    return columns + [
+    further = [
         derived(output, planned, sums, spread, columns, follow, near, confidence, together)
         for output in planned.measure.derived
     ]
+    return columns + further + _posteriors(released, planned, spread, follow, near)
+
+
+def _posteriors(
+    released: ReleasedTable, planned: MeasurePlan, spread: Floats, follow: Follow, near: Mapping[int, float]
+) -> list[Finished]:
+    if not planned.measure.posteriors:
+        return []
+    from dpsql.post.posteriors import posterior_columns
+
+    return posterior_columns(released, planned, spread, follow, near)
 
 
 def barely(released: ReleasedTable, planned: MeasurePlan) -> dict[int, float]:

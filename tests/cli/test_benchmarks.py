@@ -63,6 +63,7 @@ TITLES = {
     "models": "a linear fit on five numbers, epsilon 1",
     "logistic": "a logistic fit on ten numbers, epsilon 1",
     "server": "four clients that repeat",
+    "posteriors": "95 % intervals that hold",
 }
 """A title of each benchmark; those that run together share the data that they make."""
 

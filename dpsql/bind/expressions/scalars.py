@@ -15,6 +15,7 @@ from sqlglot import exp
 from dpsql.aggregates import by_name
 from dpsql.bind.scope.scope import Scope
 from dpsql.bind.syntax.interval_functions import NOT_RELEASED, is_end, refuse_end
+from dpsql.bind.syntax.posterior_functions import is_posterior, refuse_posterior
 from dpsql.errors import refuse
 from dpsql.facts.ownership import Owned, ownership_of
 from dpsql.facts.schema import Facts
@@ -224,6 +225,8 @@ class Scalars:
         self._refuse_misplaced(node)
         if is_end(node):
             refuse_end(node, self.text, NOT_RELEASED)
+        if is_posterior(node):
+            refuse_posterior(node, self.text, NOT_RELEASED)
         if isinstance(node, exp.In) and len(node.expressions) > MOST_LISTED:
             raise refuse(
                 "D103",

@@ -13,6 +13,8 @@ from dataclasses import replace
 
 from sqlglot import exp
 
+from dpsql.aggregates import Need
+from dpsql.aggregates import shelf as aggregates
 from dpsql.bind.expressions.histograms import histogram_counts
 from dpsql.bind.expressions.scalars import Scalars, is_hidden_unit
 from dpsql.bind.private.conditions import has_query
@@ -20,16 +22,28 @@ from dpsql.bind.released.error_formulas import formula_of, size_of
 from dpsql.bind.scope.scope import Fresh
 from dpsql.bind.scope.wrappers import unaliased, unwrapped
 from dpsql.bind.syntax.interval_functions import LOW, NOT_RELEASED, is_end, number_of, refuse_end
+from dpsql.bind.syntax.posterior_functions import (
+    constants_of,
+    field_of,
+    is_linear,
+    is_posterior,
+    numbers_of,
+    refuse_posterior,
+    struct_of,
+)
 from dpsql.bind.syntax.quantiles import expand_places
 from dpsql.errors import Error, refuse
 from dpsql.facts.released_columns import high_of, low_of, margin_of
 from dpsql.facts.schema import fact_of
 from dpsql.ir.column import Interval
-from dpsql.ir.formula import Derived, columns_in
+from dpsql.ir.formula import Derived, Formula, columns_in
+from dpsql.ir.posterior import Posterior
 from dpsql.ir.relation import AggregateCall, Named
 from dpsql.ir.scalar import Scalar
 from dpsql.parse.samples import Sample
 from dpsql.parse.spans import span_of
+
+NO_NUMBERS = "these are not two numbers that add or subtract released counts and sums"
 
 MOST_FOLLOWED = 500
 """The most operations, names and numbers in all error formulas together."""
@@ -65,6 +79,7 @@ class ReleasedExpressions:
         self._noised: set[str] = set()
         self.lookup: Callable[[Scalar], exp.Expr | None] | None = None
         self.derived: list[Derived] = []
+        self.posteriors: list[Posterior] = []
         self._room = MOST_FOLLOWED
         self.aliases: dict[str, exp.Expr] = {}
 
@@ -86,6 +101,9 @@ class ReleasedExpressions:
             return self._grouping_call(node)
         if is_end(node):
             return self._end(node)
+        called, place = field_of(node)
+        if is_posterior(called):
+            return self._posterior(called, place)
         listed = expand_places(self.text, node)
         if listed:
             return exp.Array(expressions=[self.translate(quantile) for quantile in listed])
@@ -160,12 +178,38 @@ class ReleasedExpressions:
         if not self.name:
             refuse_end(node, self.text, NOT_RELEASED)
         number = number_of(node, self.text)
-        named = number.name.casefold() if isinstance(number, exp.Column) and not number.table else ""
-        expression = self.aliases[named] if named in self.aliases else self.translate(number)
-        name = self._margin_column(expression)
+        name = self._margin_column(self._argument(number))
         if name is None:
             refuse_end(node, self.text, "this is no released number, and no arithmetic with released numbers")
         return quoted((low_of if node.name.casefold() == LOW else high_of)(name), self.name)
+
+    def _posterior(self, node: exp.Expr, place: int | None) -> exp.Expr:
+        """Translate DP_BETA(yes, no), where yes and no are aggregates, aliases, or sums of such."""
+        if not self.name:
+            refuse_posterior(node, self.text, NOT_RELEASED)
+        first, second = (self.summed(self._argument(number)) for number in numbers_of(node, self.text))
+        if first is None or second is None or not columns_in(first):
+            refuse_posterior(node, self.text, NO_NUMBERS)
+        constants = constants_of(node, self.text)
+        asked = Posterior("", node.name.casefold(), (first, second), constants)
+        known = next((each for each in self.posteriors if replace(each, name="") == asked), None)
+        if known is None:
+            known = replace(asked, name=self._fresh("posterior"))
+            self.posteriors.append(known)
+        return struct_of(known, self.name, place)
+
+    def _argument(self, number: exp.Expr) -> exp.Expr:
+        """Translate what a function of released numbers is given: an expression, or the alias of one."""
+        named = number.name.casefold() if isinstance(number, exp.Column) and not number.table else ""
+        return self.aliases[named] if named in self.aliases else self.translate(number)
+
+    def summed(self, expression: exp.Expr) -> Formula | None:
+        """Return the formula of an output that is linear in counts and sums; None for any other."""
+        formula = formula_of(expression, self.name, self.aliases)
+        if formula is None or not is_linear(formula):
+            return None
+        simple = {name for call, name in self._called.items() if _is_sum(call)}
+        return formula if columns_in(formula) <= simple else None
 
     def _margin_column(self, expression: exp.Expr) -> str | None:
         """Return the released number or the formula with the half-width of an output, or None."""
@@ -288,6 +332,12 @@ class ReleasedExpressions:
             label="it has a value per row, not per group",
             help=f"add it to GROUP BY, or aggregate it: {other}, COUNT({node.name})",
         )
+
+
+def _is_sum(call: AggregateCall) -> bool:
+    """Whether an aggregate is a noised sum or a noised count."""
+    needs = aggregates()[call.function].needs
+    return needs in ((Need.ROWS,), (Need.UNITS,), (Need.TOTAL,))
 
 
 _ANY_OF = frozenset(("arbitrary", "any_value", "first", "last"))

@@ -12,6 +12,7 @@ from sqlglot import exp
 
 from dpsql.bind.private.conditions import has_query
 from dpsql.bind.private.from_clause import Item
+from dpsql.bind.released.posteriors import PosteriorsAbove, Release
 from dpsql.bind.released.provenance import ColumnLineage
 from dpsql.bind.scope.scope import Fresh, Scope, Visible
 from dpsql.bind.scope.sources import Margin, Open, Private
@@ -150,6 +151,7 @@ def open_select(
     fresh: Fresh,
     text: str,
     name_of: Callable[[exp.Expr], str],
+    release: Release,
 ) -> Open:
     """Bind a SELECT without private rows in FROM."""
     joins = [using_of(item, items[:index], text) for index, item in enumerate(items)]
@@ -164,17 +166,26 @@ def open_select(
             )
     tree = exp.Select()
     outputs = expand_stars(node.expressions, _shown(items, joins), text)
+    names = tuple(name_of(output) for output in outputs)
     lineage = ColumnLineage(node, items, outputs, text)
+    above = PosteriorsAbove(node, items, text, release)
+    numbers = above.numbers(outputs)
     for key, value in node.args.items():
         if key in ("from_", "joins", "with_", "expressions") or not value:
             continue
         after = key not in ("where", "group")
         parts = [
-            lineage.ends(part, after) if isinstance(part, exp.Expr) else part
+            above.replaced(lineage.ends(part, after)) if isinstance(part, exp.Expr) else part
             for part in (value if isinstance(value, list) else [value])
         ]
         bound_parts = _with_bound_queries(parts, subqueries)
         tree.set(key, bound_parts if isinstance(value, list) else bound_parts[0])
+    listed = [
+        exp.alias_(
+            replace_queries(above.replaced(lineage.ends(unaliased(output))), subqueries), name, quoted=True
+        )
+        for output, name in zip(outputs, names, strict=True)
+    ]
     for item, join in zip(items, joins, strict=True):
         assert isinstance(item.source, Open)
         source = aliased(item.source.tree, item.alias, item.names)
@@ -189,26 +200,22 @@ def open_select(
                     key, replace_queries(lineage.ends(value, False), subqueries) if on else _copied(value)
                 )
         tree.append("joins", joined)
-    names = tuple(name_of(output) for output in outputs)
-    listed = [
-        exp.alias_(replace_queries(lineage.ends(unaliased(output)), subqueries), name, quoted=True)
-        for output, name in zip(outputs, names, strict=True)
-    ]
     margins: list[Margin] = []
     for output in outputs:
         widths = lineage.margins(output)
         margins.append(tuple(fresh("margin") for _ in widths))
         for hidden, name in zip(widths, margins[-1], strict=True):
             listed.append(exp.alias_(hidden, name, quoted=True))
-    totals = [lineage.total(output) for output in outputs]
-    marked = tuple(None if mark is None else fresh("total") for mark in totals)
-    for mark, called in zip(totals, marked, strict=True):
+    marks = [lineage.total(output) for output in outputs]
+    marked = tuple(None if mark is None else fresh("total") for mark in marks)
+    for mark, called in zip(marks, marked, strict=True):
         if mark is not None:
             listed.append(exp.alias_(mark, called, quoted=True))
     tree.set("expressions", listed)
     released = any(isinstance(item.source, Open) and item.source.released for item in items)
     rows = _as_rows(node, items, outputs, names)
-    return Open(tree, names, tuple(margins), rows, released, marked if any(marked) else ())
+    totals = marked if any(marked) else ()
+    return Open(tree, names, tuple(margins), rows, released, totals, numbers=numbers)
 
 
 def _copied(value: object) -> object:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import field
+from dataclasses import field, replace
 
 from sqlglot import exp
 
@@ -13,8 +13,10 @@ from dpsql.bind.scope.sources import Open, Private
 from dpsql.errors import Error, refuse
 from dpsql.facts.missing_bounds import needed_bounds, with_stand_ins
 from dpsql.ir.bound import NeededBounds
+from dpsql.ir.formula import Formula
 from dpsql.ir.measure import Measure, Stage
 from dpsql.ir.options import Goal, Option
+from dpsql.ir.posterior import Posterior
 from dpsql.ir.relation import Relation
 from dpsql.ir.scalar import Scalar
 from dpsql.ir.source import Span
@@ -76,6 +78,16 @@ class Context:
         """
         self.needed.append(needed_bounds(relation, scalars, self.known, refusal))
         return with_stand_ins(relation, self.needed[-1].bounds)
+
+    def add_posterior(
+        self, table: str, function: str, numbers: tuple[Formula, Formula], constants: tuple[float, ...]
+    ) -> Posterior:
+        """Add a posterior to the columns of a released table, by its name."""
+        at = next(i for i, measure in enumerate(self.measures) if measure.name == table)
+        posterior = Posterior(self.fresh("posterior"), function, numbers, constants)
+        held = (*self.measures[at].posteriors, posterior)
+        self.measures[at] = replace(self.measures[at], posteriors=held)
+        return posterior
 
     def sharing(self, table: str, columns: tuple[str, ...]) -> int | None:
         """Count the rows of a public table that share one value of these columns, the most of them."""

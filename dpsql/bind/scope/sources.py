@@ -13,6 +13,7 @@ from sqlglot import exp
 
 from dpsql.bind.scope.scope import Fresh, Scope, Visible
 from dpsql.ir.column import Fact
+from dpsql.ir.formula import Formula
 from dpsql.ir.relation import Filter, Owner, Relation, Scan, ScanColumn, names_of, unit_types
 from dpsql.ir.scalar import Call, Ref
 from dpsql.ir.source import Span
@@ -21,6 +22,9 @@ from dpsql.policy.catalogue import Known, KnownTable
 
 Margin: TypeAlias = tuple[str, ...]
 """(), (half-width,) or (half-width, lower end, upper end), as names of outputs."""
+
+Number: TypeAlias = "tuple[str, Formula] | None"
+"""What an output is in each row of a released table, by the name of that table; None for any other."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,7 +53,7 @@ class Open:
     ``totals`` names, for each column that is a key of ROLLUP or the like, the further output that is 1 in the
     rows of which it is no key. The rows of a private view stand for as many rows as the column ``counts``
     says; it is '' where that column was left out, and None for all other rows. ``sums`` are columns with sums
-    over those rows.
+    over those rows. ``numbers`` are the columns that are linear in counts and sums; it may be empty.
     """
 
     tree: exp.Query | exp.Table
@@ -60,6 +64,7 @@ class Open:
     totals: tuple[str | None, ...] = ()
     counts: str | None = None
     sums: tuple[Summed, ...] = ()
+    numbers: tuple[Number, ...] = ()
 
     @property
     def hidden(self) -> tuple[str, ...]:

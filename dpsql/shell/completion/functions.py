@@ -8,7 +8,7 @@ from dpsql.aggregates import by_name
 from dpsql.functions import shelf as functions_shelf
 from dpsql.functions.core.windows import windows
 from dpsql.lazy_dataclass import dataclass
-from dpsql.parse.allow_list import MODELS
+from dpsql.parse.allow_list import MODELS, POSTERIORS
 from dpsql.parse.vocabulary import FUNCTIONS
 
 _SYNTAX = frozenset(
@@ -41,6 +41,7 @@ def private_functions() -> tuple[Named, ...]:
     functions += [Named(name, "window function", False) for name in sorted(windows())]
     functions += [Named(name, "margin bound", False) for name in ("dp_interval_low", "dp_interval_high")]
     functions += [Named(name, "model", False) for name in MODELS]
+    functions += [Named(name, "posterior", False) for name in POSTERIORS]
     return tuple(functions)
 
 
