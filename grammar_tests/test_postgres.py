@@ -6,6 +6,7 @@ python -m pytest grammar_tests/test_postgres.py -m "not sweep"     a share
 
 from __future__ import annotations
 
+import threading
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
@@ -32,18 +33,18 @@ from dpsql.session import Session
 
 pytestmark = needs_postgres
 
-SLOW = ("attacks/copies.sql", "bounds/order.sql: of columns that an outer join compares")
-"""Cases that multiply the rows of busy units: DuckDB needs a second for them, PostgreSQL minutes."""
+LIMIT = 30.0
+"""Seconds after which a case is left: some multiply the rows of busy units, and PostgreSQL needs minutes."""
 
-CASES = [case for case in all_cases() if case.outcome == "accepted" and not case.id.startswith(SLOW)]
+CASES = [case for case in all_cases() if case.outcome == "accepted"]
 
 UNITS = (1, 12, 20)
 """Units that are left out in a database each: a patient, one with odd values, a stranger or a busy one."""
 
-EQUAL, REFUSED, ABSENT = "equal", "refused", "a column is absent"
+EQUAL, REFUSED, ABSENT, SLOW = "equal", "refused", "a column is absent", "slow"
 
-ANSWERED = 0
-"""How many of the cases have equal tables: the number may rise, and no case may be answered otherwise."""
+ANSWERED = 0.5
+"""The least share of the cases with equal tables: it may rise, and no case may be answered otherwise."""
 
 
 @dataclass
@@ -67,6 +68,14 @@ class Both:
         session = self.session(case)
         return ready_measures(plan_of(session, case.sql, case.cost), self.there, session.sealed)
 
+    def measured(self, planned: MeasurePlan) -> ExactTable:
+        timer = threading.Timer(LIMIT, self.here.interrupt)
+        timer.start()
+        try:
+            return self.here.measure(planned)
+        finally:
+            timer.cancel()
+
     def outcome(self, case: Case) -> str:
         """Compare the tables of all measures of a case; say how it differs, if it does."""
         for planned in self.measures(case):
@@ -74,7 +83,12 @@ class Both:
                 self.here.measure_sql(planned)
             except dpsql.OperationalError as refusal:
                 return {"D605": REFUSED, "D602": ABSENT}.get(refusal.code, str(refusal))
-            ours = sums_of(self.here.measure(planned))
+            try:
+                ours = sums_of(self.measured(planned))
+            except dpsql.OperationalError as error:
+                if error.title != "the query was interrupted":
+                    raise
+                return SLOW
             if ours != sums_of(measured(planned, self.there._all, self.there._arrays)):
                 return "another table"
         return EQUAL
@@ -116,7 +130,12 @@ def moved(both: Both, case: Case) -> list[str]:
             both.here.measure_sql(planned)
         except dpsql.OperationalError:
             continue
-        exact = both.here.measure(planned)
+        try:
+            exact = both.measured(planned)
+        except dpsql.OperationalError as error:
+            if error.title != "the query was interrupted":
+                raise
+            continue
         for name, neighbour in both.neighbours.items():
             found = violations(planned, exact, neighbour.measure(planned))
             problems += [f"{case.id} without {name}: {problem}" for problem in found]
@@ -125,7 +144,7 @@ def moved(both: Both, case: Case) -> list[str]:
 
 def test_a_share_of_the_fixtures(both: Both) -> None:
     outcomes = {case.id: both.outcome(case) for case in CASES[::25]}
-    assert set(outcomes.values()) <= {EQUAL, REFUSED, ABSENT}, outcomes
+    assert set(outcomes.values()) <= {EQUAL, REFUSED, ABSENT, SLOW}, outcomes
     assert Counter(outcomes.values())[EQUAL] >= len(outcomes) // 3
 
 
@@ -136,8 +155,8 @@ def test_the_clip_holds_on_a_share(both: Both) -> None:
 @pytest.mark.sweep
 def test_all_fixtures(both: Both) -> None:
     outcomes = {case.id: both.outcome(case) for case in CASES}
-    assert {each: said for each, said in outcomes.items() if said not in (EQUAL, REFUSED, ABSENT)} == {}
-    assert Counter(outcomes.values())[EQUAL] >= ANSWERED, Counter(outcomes.values())
+    assert {each: said for each, said in outcomes.items() if said not in (EQUAL, REFUSED, ABSENT, SLOW)} == {}
+    assert Counter(outcomes.values())[EQUAL] >= ANSWERED * len(CASES), Counter(outcomes.values())
 
 
 @pytest.mark.sweep
