@@ -66,7 +66,7 @@ CALLS: Mapping[str, tuple[tuple[str, ...], Callable[..., object]]] = {
 def read(text: str) -> Call:
     """Read a call, or refuse it."""
     try:
-        document = json.loads(text)
+        document = json.loads(text, parse_constant=_no_number)
     except (ValueError, RecursionError):
         document = None
     if not isinstance(document, dict) or document.get("do") not in CALLS:
@@ -80,7 +80,14 @@ def read(text: str) -> Call:
     for name, value in (*document.items(), *settings.items()):
         if not isinstance(value, _KINDS[name]) or (isinstance(value, bool) and name != "anyway"):
             raise _unreadable()
+        if name in ("timeout", "most", "since") and value is not None and value < 0:
+            raise _unreadable()
     return Call(do, document, **settings)
+
+
+def _no_number(name: str) -> None:
+    """Refuse NaN and infinities: no limit would hold beside them."""
+    raise ValueError(name)
 
 
 def _unreadable() -> InterfaceError:

@@ -105,7 +105,11 @@ def called(do: str, **more: Any) -> str:
         called("tables", session={"analyst": None}),
         called("tables", session=[]),
         called("tables", session={"timeout": "5"}),
+        called("tables", session={"timeout": math.nan}),
+        called("tables", session={"timeout": -1}),
+        called("price", sql="SELECT 1", epsilon=math.nan),
         called("latest_purchases", most=True),
+        called("latest_purchases", most=-1),
     ],
 )
 def test_a_call_that_is_none_is_refused(text: str) -> None:
