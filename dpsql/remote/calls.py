@@ -47,6 +47,7 @@ _KINDS: Mapping[str, tuple[type, ...]] = {
     "study": (str, type(None)),
     "timeout": (float, int, type(None)),
 }
+_LIMITS = ("timeout", "most", "since")
 CALLS: Mapping[str, tuple[tuple[str, ...], Callable[..., object]]] = {
     "execute": (("sql", "epsilon", "anyway"), Connection.execute),
     "explain": (("sql", "epsilon"), Connection.explain),
@@ -80,7 +81,7 @@ def read(text: str) -> Call:
     for name, value in (*document.items(), *settings.items()):
         if not isinstance(value, _KINDS[name]) or (isinstance(value, bool) and name != "anyway"):
             raise _unreadable()
-        if name in ("timeout", "most", "since") and value is not None and value < 0:
+        if name in _LIMITS and isinstance(value, int | float) and value < 0:
             raise _unreadable()
     return Call(do, document, **settings)
 
