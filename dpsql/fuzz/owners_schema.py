@@ -1,19 +1,22 @@
 """A database like the owner's, without its private rows: its schema, its public rows, its policy.
 
-    clinic.duckdb    the same tables, constraints and public rows in memory; no private row is read
+    clinic.duckdb    its tables in memory, with the columns that the policy names; no private row is read
     clinic.toml      the same policy, with a budget that a run does not use up, and no ledger of its own
 
-The policy's tables, columns, units, keys, accountant and delta stay what they are.
+The policy's tables, columns, units, keys, accountant and delta stay what they are. Nothing else is copied:
+a sequence tells how many rows there were, and the members of an ENUM may be names.
 """
 
 from __future__ import annotations
 
+import re
 import tomllib
 from pathlib import Path
 
 from dpsql.attacks.world import policy_text
 from dpsql.audit.neighbour_views import attached
 from dpsql.driver import duckdb
+from dpsql.engines.duckdb import DuckDB
 from dpsql.engines.folder import Folder
 from dpsql.engines.identifiers import quote, table_sql
 from dpsql.errors import InterfaceError
@@ -21,6 +24,7 @@ from dpsql.fuzz.run import Empty
 from dpsql.policy.catalogue import FoundTable
 from dpsql.policy.files import is_files
 from dpsql.policy.model import Policy
+from dpsql.policy.names import fold
 
 BUDGET = 1e6
 """The budget of a run, which has a ledger of its own: queries are answered to see that they can be."""
@@ -47,19 +51,20 @@ def empty_like(database: Path, policy: Policy) -> Empty:
 
 
 def _of_database(database: Path, policy: Policy) -> duckdb.DuckDBPyConnection:
+    engine = DuckDB(database, policy.timezone, 1)
+    try:
+        found = [_named(table, policy) for table in engine.describe().tables]
+    finally:
+        engine.close()
     connection = attached(database, policy.timezone, 1)
     try:
-        connection.execute("COPY FROM DATABASE whole TO memory (SCHEMA)")
-        own = "NOT internal AND database_name = 'memory'"
-        views = connection.execute(
-            f"SELECT schema_name, view_name FROM duckdb_views() WHERE {own}"
-        ).fetchall()
-        for schema, view in views:
-            connection.execute(f"DROP VIEW IF EXISTS {quote(schema)}.{quote(view)}")
-        for name in _public(policy):
-            connection.execute(
-                f"INSERT INTO {table_sql(name)} SELECT * FROM whole.{table_sql(name)} LIMIT {_PUBLIC_ROWS}"
-            )
+        for table in (table for table in found if table.columns):
+            connection.execute(_created(table))
+            if table.name in _public(policy):
+                name, listed = table_sql(table.name), ", ".join(quote(each.name) for each in table.columns)
+                connection.execute(
+                    f"INSERT INTO {name} SELECT {listed} FROM whole.{name} LIMIT {_PUBLIC_ROWS}"
+                )
     except duckdb.Error:  # its text may hold data
         connection.close()
         raise InterfaceError(
@@ -87,8 +92,25 @@ def _of_files(database: Path, policy: Policy) -> duckdb.DuckDBPyConnection:
     return connection
 
 
+def _named(table: FoundTable, policy: Policy) -> FoundTable:
+    """Return a table with the columns that the policy names anywhere, or all of a public one."""
+    words = {fold(word) for pair in re.findall(r"(\w+)|[\"']([^\"']*)[\"']", policy.text) for word in pair}
+    rule = policy.table(table.name)
+    public = rule is not None and rule.public
+    kept = (each for each in table.columns if public or fold(each.name) in words)
+    columns = () if rule is None else tuple(kept)
+    names = {each.name for each in columns}
+    return FoundTable(table.name, columns, tuple(key for key in table.unique if names.issuperset(key)))
+
+
 def _created(table: FoundTable) -> str:
-    columns = ", ".join(f"{quote(column.name)} {column.sql}" for column in table.columns)
+    columns = ", ".join(
+        [
+            f"{quote(column.name)} {column.sql}{'' if column.nullable else ' NOT NULL'}"
+            for column in table.columns
+        ]
+        + [f"UNIQUE ({', '.join(map(quote, key))})" for key in table.unique]
+    )
     schema = (
         f"CREATE SCHEMA IF NOT EXISTS {quote(table.name.split('.', 1)[0])}; " if "." in table.name else ""
     )

@@ -97,7 +97,7 @@ def _table(table: KnownTable, known: Known) -> Table:
             unit=table.unit_columns == {column.name},
             line=lines.get(column.name),
             comment=comments.get(column.name, ""),
-            beside=_beside(table, column.name),
+            beside=_beside(table, column.name, known),
         )
         for column in table.seen
     )
@@ -121,11 +121,12 @@ def _shows_path(table: KnownTable, known: Known) -> bool:
     )
 
 
-def _beside(table: KnownTable, name: str) -> tuple[str, ...]:
-    """Return the other columns that are the unit together with this one."""
-    if name not in table.unit_columns:
+def _beside(table: KnownTable, name: str, known: Known) -> tuple[str, ...]:
+    """Return the other columns that are the unit together with this one, if all exist for who asks."""
+    unit = names_of(table.unit_column or ())
+    if name not in unit or not known.shows(table.name, *unit):
         return ()
-    return tuple(column for column in names_of(table.unit_column or ()) if column != name)
+    return tuple(column for column in unit if column != name)
 
 
 def path_of(table: KnownTable) -> tuple[str, ...]:

@@ -94,11 +94,17 @@ class Family:
     whole: tuple[bool, bool]
 
 
-def summary(family: Family, seen: Seen) -> Summary | None:
-    """Return the posterior of a family's parameter; None where no hidden number is possible."""
+def summary(family: Family, seen: Seen, pairs: int = 2**22) -> Summary | None:
+    """Return the posterior of a family's parameter.
+
+    None where no hidden number is possible, or where there are more than so many ``pairs`` of them: the noise
+    is so wide then that little would be told.
+    """
     size, steps = _steps(family, seen)
+    if max(_NEAR * step for step in steps) > pairs:
+        return None
     (first, shares), (second, others) = (_hidden(family, seen, place, steps[place]) for place in range(2))
-    if not first.size or not second.size:
+    if not 0 < first.size * second.size <= pairs:
         return None
     away = np.broadcast_arrays(seen.numbers[0] - first[:, np.newaxis], seen.numbers[1] - second)
     first, second = first[:, np.newaxis] / size, second[np.newaxis, :] / size

@@ -34,6 +34,9 @@ from dpsql.post.joint import noise_of_numbers, numbers_measured
 _MOST = 2**22
 """The most floats that say how numbers depend on what is measured together."""
 
+_MOST_OF_ONE, _MOST_OF_ALL = 2**18, 2**25
+"""The most pairs of hidden numbers that one posterior is a sum of, and all of them together."""
+
 _REACH = {"gaussian": 4.0}
 """Deviations within which nearly all noise is; six where tails are those of Laplace's law."""
 
@@ -51,7 +54,8 @@ def posterior_columns(
     for posterior in planned.measure.posteriors:
         family = family_of(posterior)
         laws = _seen(posterior, released, planned, spread, follow, barely)
-        rows = [_row(None if seen is None else summary(family, seen)) for seen in laws]
+        most = min(_MOST_OF_ONE, _MOST_OF_ALL // max(1, len(released.groups)))
+        rows = [_row(None if seen is None else summary(family, seen, most)) for seen in laws]
         for place, name in enumerate(posterior.columns):
             columns.append(Finished(name, DOUBLE, [row[place] for row in rows], None))
     return columns
@@ -84,7 +88,8 @@ def _seen(
     width = len(planned.measure.statistics)
     sums = released.sums[:, :width].astype(np.float64)
     cells = _moved(released, planned, width)
-    if planned.without_margins or planned.again is not None or cells is None:
+    raised = planned.measure.non_negative is not None
+    if planned.without_margins or planned.again is not None or raised or cells is None:
         yield from [None] * len(sums)
         return
     nothing = np.zeros(width)
@@ -115,7 +120,7 @@ def _moved(released: ReleasedTable, planned: MeasurePlan, width: int) -> Floats 
     measured = numbers_measured(planned)
     if measured is None:
         return planned.noise.scale * np.eye(width)
-    if measured * width * len(released.groups) > _MOST or planned.measure.non_negative is not None:
+    if measured * width * len(released.groups) > _MOST:
         return None
     drawn = noise_of_numbers(released, planned, planned.noise.scale * np.eye(measured))
     return np.moveaxis(drawn, -1, 1)

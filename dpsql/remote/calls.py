@@ -70,10 +70,10 @@ def read(text: str) -> Call:
         document = json.loads(text, parse_constant=_no_number)
     except (ValueError, RecursionError):
         document = None
-    if not isinstance(document, dict) or document.get("do") not in CALLS:
+    if not isinstance(document, dict) or str(document.get("do")) not in CALLS:
         raise _unreadable()
     settings = document.pop("session", {})
-    do = document.pop("do")
+    do = str(document.pop("do"))
     if set(document) != set(CALLS[do][0]) or not isinstance(settings, dict):
         raise _unreadable()
     if not set(settings) <= {"epsilon", "study", "timeout"}:
@@ -81,7 +81,7 @@ def read(text: str) -> Call:
     for name, value in (*document.items(), *settings.items()):
         if not isinstance(value, _KINDS[name]) or (isinstance(value, bool) and name != "anyway"):
             raise _unreadable()
-        if name in _LIMITS and isinstance(value, int | float) and value < 0:
+        if name in _LIMITS and isinstance(value, int | float) and not 0 <= value < 2**63:
             raise _unreadable()
     return Call(do, document, **settings)
 

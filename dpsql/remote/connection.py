@@ -74,7 +74,7 @@ class RemoteConnection:
 
     @property
     def purchases(self) -> tuple[Purchase, ...]:
-        return self.latest_purchases(-1)
+        return self.latest_purchases(self.purchase_count)
 
     @property
     def purchase_count(self) -> int:

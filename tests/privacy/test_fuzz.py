@@ -61,6 +61,21 @@ def test_no_private_row_is_copied(clinic: Path, tmp_path: Path) -> None:
         assert CANARY.encode() not in path.read_bytes(), path.name
 
 
+def test_sequences_and_members_of_an_enum_are_not_copied(clinic: Path) -> None:
+    """They tell how many rows there were, and names: what the policy does not name is left out."""
+    with duckdb.connect(str(clinic)) as connection:
+        connection.execute("CREATE SEQUENCE numbers START 4321")
+        connection.execute("ALTER TABLE patients ADD COLUMN number INTEGER DEFAULT nextval('numbers')")
+        connection.execute(f"CREATE TYPE names AS ENUM ('{CANARY}')")
+        connection.execute("ALTER TABLE patients ADD COLUMN secret names")
+    copied = empty_like(clinic, load_policy(clinic.with_suffix(".toml"))).connection
+    for left in ("duckdb_sequences()", "duckdb_types() WHERE NOT internal"):
+        assert copied.execute(f"FROM {left}").fetchall() == []
+    columns = [name for name, *_ in copied.execute("DESCRIBE patients").fetchall()]
+    assert "age" in columns
+    assert not {"number", "secret"} & {*columns}
+
+
 @pytest.mark.parametrize(
     "error",
     [pytest.param(error, id=error.words, marks=[pytest.mark.sweep] * error.long) for error in FUZZED],

@@ -285,6 +285,18 @@ def test_predictions_have_margins_that_know_how_coefficients_move_together(db: d
     assert 0 < predicted < math.hypot(start, 54 * slope) / 2
 
 
+def test_a_fit_joined_to_rows_has_a_row_for_each_term(db: dpsql.Connection) -> None:
+    """What takes it for one row is refused before anything is paid."""
+    left = db.budget.remaining
+    for asked, code in (
+        (f"people, ({LINEAR}) AS m WHERE cost > m.coefficient", "D303"),
+        (f"people WHERE cost > (SELECT coefficient FROM ({LINEAR}))", "D255"),
+    ):
+        with pytest.raises(dpsql.Error, match=code):
+            db.execute(f"SELECT COUNT(*) FROM {asked}")
+    assert db.budget.remaining == left
+
+
 def test_a_repeat_and_another_reading_are_free(db: dpsql.Connection) -> None:
     first = db.execute(LINEAR)
     again = db.execute(f"SELECT term, high FROM DP_LINEAR((SELECT {COLUMNS} FROM people)) WHERE low > 0")

@@ -201,6 +201,18 @@ def test_no_posterior_without_a_law(db: dpsql.Connection) -> None:
     assert (row[0] is not None) == gaussian
 
 
+def test_noise_too_wide_to_add_up_tells_nothing() -> None:
+    """Among millions of hidden numbers there is no posterior, and no long sum over them."""
+    for scale, told in ((30.0, True), (3e5, False), (3e9, False)):
+        seen = seen_alone(np.array([10.0, 20.0]), scale, "gaussian")
+        assert (summary(beta(1, 1), seen, 2**18) is not None) == told
+
+
+def test_counts_that_were_raised_have_no_posterior(db: dpsql.Connection) -> None:
+    sql = f"SELECT OPTIONS(non_negative = true) {COUNTS}, DP_BETA(yes, n - yes) AS p FROM people"
+    assert db.execute(sql).rows[0][2] is None
+
+
 def test_a_count_near_its_threshold_has_no_posterior(db: dpsql.Connection) -> None:
     """Of 3,000 persons 12 are in a small town: if it is shown at all, its noise was large."""
     sql = "SELECT town, DP_GAMMA(COUNT(*), 10) AS rate FROM people GROUP BY town"

@@ -110,6 +110,9 @@ def called(do: str, **more: Any) -> str:
         called("price", sql="SELECT 1", epsilon=math.nan),
         called("latest_purchases", most=True),
         called("latest_purchases", most=-1),
+        called("latest_purchases", most=2**63),
+        '{"do": []}',
+        '{"do": {}}',
     ],
 )
 def test_a_call_that_is_none_is_refused(text: str) -> None:

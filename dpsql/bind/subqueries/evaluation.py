@@ -128,7 +128,8 @@ def gives_one_row(tree: exp.Expr, measures: list[Measure]) -> bool:
     if isinstance(tree, exp.Subquery):
         return gives_one_row(tree.this, measures)
     if not isinstance(tree, exp.Select):
-        return any(measure.name == tree.name and not measure.keys for measure in measures)
+        named = [measure for measure in measures if measure.name == tree.name]
+        return any(not measure.keys and measure.model is None for measure in named)
     if _most_rows(tree) == 1:
         return True
     source = tree.args.get("from_")
@@ -145,7 +146,9 @@ def _keys(tree: exp.Expr, measures: list[Measure]) -> list[tuple[int, ...]]:
     They are the group keys of the measure, passed through SELECTs that only select columns and rows.
     """
     if isinstance(tree, exp.Table):
-        return [tuple(range(len(measure.keys))) for measure in measures if measure.name == tree.name]
+        named = (measure for measure in measures if measure.name == tree.name)
+        keys = (each.keys if each.model is None else each.model.keys for each in named)
+        return [tuple(range(len(key))) for key in keys]
     if isinstance(tree, exp.Subquery):
         return _keys(tree.this, measures)
     source = tree.args.get("from_") if isinstance(tree, exp.Select) else None
