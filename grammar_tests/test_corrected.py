@@ -81,7 +81,7 @@ def few_without_lists(patch: pytest.MonkeyPatch) -> None:
         def printed(planned: MeasurePlan, row: Row, few: bool) -> str:
             with pytest.MonkeyPatch.context() as inner:
                 if few:
-                    inner.setattr(statements, "inside", lambda planned, names: [])
+                    inner.setattr(statements, "inside", lambda *given, **named: [])
                 return print_(planned, row, few)
 
         return printed

@@ -15,13 +15,13 @@ from dpsql.dbapi.guard import guarded, name_of, number_of, own, path_of, text_of
 from dpsql.dbapi.limits import interrupt, limited
 from dpsql.dbapi.rows import Rows
 from dpsql.dbapi.types import Exceptions
-from dpsql.engines.postgres.url import PostgresUrl, is_url, postgres_url
 from dpsql.errors import InterfaceError, NotSupportedError, refuse
 from dpsql.ir.source import Source
 
 if TYPE_CHECKING:  # loaded when the first database is opened
     from dpsql.accounting.entries import Entry
     from dpsql.answer import Answer
+    from dpsql.engines.postgres.url import PostgresUrl
     from dpsql.ir.column import Value
     from dpsql.ir.explanation import Explanation
     from dpsql.ir.export import Export
@@ -59,6 +59,12 @@ def connect(
 
 def place_of(database: object) -> Path | PostgresUrl:
     """Return where a database is, as a path or a URL."""
+    if isinstance(database, str | os.PathLike) and "://" not in str(
+        database
+    ):  # no engine is loaded for a path
+        return path_of(database, "a database")
+    from dpsql.engines.postgres.url import PostgresUrl, is_url, postgres_url
+
     if isinstance(database, PostgresUrl):
         return database
     if isinstance(database, str) and is_url(database):
@@ -71,7 +77,7 @@ def beside(database: Path | PostgresUrl, ending: str) -> Path:
 
     For a database of a server it is in the working folder: clinic.toml for postgresql://reader@host/clinic.
     """
-    if isinstance(database, PostgresUrl):
+    if not isinstance(database, Path):
         return Path(database.name.replace(os.sep, "_") + ending)
     if database.is_dir():
         folder = Path(os.path.abspath(database))

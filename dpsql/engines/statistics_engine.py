@@ -11,7 +11,7 @@ Claim   which engine measures is seen in time alone.
 Proof   The sums are those of fast_sums.py, which are the same whatever the statement; an engine adds up whole
         numbers, and statistics decide how. A failure here, but an interruption, has no effect but that the
         first engine is asked: it raises what it raises.
-Test    tests/privacy/test_statistics_engine.py, grammar_tests/test_statistics_engine.py
+Test    tests/privacy/test_statistics_engine.py, grammar_tests/test_second_engine.py
 """
 
 from __future__ import annotations

@@ -463,8 +463,9 @@ class AnalystBudget:
         own, steps = self.analyst, dict[str, list[tuple[str, float]]]()
 
         def note(name: str, time: str, shown: float) -> None:
-            if steps.setdefault(name, [])[-1:] != [(time, shown)]:
-                steps[name].append((time, shown))
+            own_steps = steps.setdefault(name, [])
+            if shown != (own_steps[-1][1] if own_steps else 0.0):
+                own_steps.append((time, shown))
 
         def look(entry: Content, account: Account) -> None:
             if entry["kind"] not in ("debit", "share", "members"):

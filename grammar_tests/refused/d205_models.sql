@@ -27,5 +27,5 @@ SELECT * FROM DP_LOGISTIC((SELECT sex, age FROM patients));
 
 -- case: steps of a logistic fit that are too many
 -- outcome: refused D205 at 1:43
--- instead: SELECT * FROM DP_LOGISTIC((SELECT OPTIONS(steps = 8) smoker, age FROM patients))
-SELECT * FROM DP_LOGISTIC((SELECT OPTIONS(steps = 100) smoker, age FROM patients));
+-- instead: SELECT * FROM DP_LOGISTIC((SELECT OPTIONS(steps = 8) smoker, age, sex FROM patients))
+SELECT * FROM DP_LOGISTIC((SELECT OPTIONS(steps = 100) smoker, age, sex FROM patients));

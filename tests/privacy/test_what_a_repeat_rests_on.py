@@ -104,6 +104,7 @@ PLANS_LEAVE_OUT = {
     "Measure.intervals": "whether margins stand beside the numbers",
     "Measure.lists": "the key rule holds them",
     "Measure.model": "computed from released numbers; what is handed down has it",
+    "Measure.posteriors": "computed from released numbers, with the law of their noise",
     "Measure.non_negative": "done with released numbers",
     "Measure.pairs": "the key rule lists their groups",
     "Measure.name": "a number of the query's own; what is handed down has it in the stage's SQL",

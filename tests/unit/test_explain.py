@@ -150,7 +150,18 @@ def test_programs_can_read_it(sql: str, db: dpsql.Connection) -> None:
     explanation = db.explain(sql)
     facts = explanation.to_dict()
     assert json.loads(json.dumps(facts, allow_nan=False)) == facts
-    said = {"price", "steps", "within", "accountant", "digest", "found", "first", "doubts", "stages"}
+    said = {
+        "price",
+        "pays_in",
+        "steps",
+        "within",
+        "accountant",
+        "digest",
+        "found",
+        "first",
+        "doubts",
+        "stages",
+    }
     assert set(facts) == said
     assert explanation.text == str(explanation)
 

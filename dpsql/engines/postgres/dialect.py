@@ -6,7 +6,7 @@
 Claim   what is printed raises on no row, and equal units and keys are the same bytes.
 Proof   Of cells, norms and factors: dialect.py, and the guard of ``scaled``. Of scalars: functions.py. Every
         text of a table is read in the collation C, which compares bytes, whatever the column's own is.
-Test    tests/privacy/test_second_dialect.py, grammar_tests/test_postgres.py
+Test    tests/privacy/test_second_dialect.py, grammar_tests/test_postgres_fixtures.py
 """
 
 from __future__ import annotations

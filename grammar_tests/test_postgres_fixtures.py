@@ -1,7 +1,7 @@
 """Accepted fixtures on a PostgreSQL server: DuckDB's exact tables, the clip, or a refusal before payment.
 
-python -m pytest grammar_tests/test_postgres.py                    all of them, some minutes
-python -m pytest grammar_tests/test_postgres.py -m "not sweep"     a share
+python -m pytest grammar_tests/test_postgres_fixtures.py                    all of them, some minutes
+python -m pytest grammar_tests/test_postgres_fixtures.py -m "not sweep"     a share
 """
 
 from __future__ import annotations
