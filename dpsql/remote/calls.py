@@ -81,7 +81,8 @@ def read(text: str) -> Call:
     for name, value in (*document.items(), *settings.items()):
         if not isinstance(value, _KINDS[name]) or (isinstance(value, bool) and name != "anyway"):
             raise _unreadable()
-        if name in _LIMITS and isinstance(value, int | float) and not 0 <= value < 2**63:
+        least = -1 if name == "most" else 0  # as many as there are
+        if name in _LIMITS and isinstance(value, int | float) and not least <= value < 2**63:
             raise _unreadable()
     return Call(do, document, **settings)
 

@@ -109,7 +109,7 @@ def called(do: str, **more: Any) -> str:
         called("tables", session={"timeout": -1}),
         called("price", sql="SELECT 1", epsilon=math.nan),
         called("latest_purchases", most=True),
-        called("latest_purchases", most=-1),
+        called("latest_purchases", most=-2),
         called("latest_purchases", most=2**63),
         '{"do": []}',
         '{"do": {}}',
