@@ -94,7 +94,9 @@ def _of_files(database: Path, policy: Policy) -> duckdb.DuckDBPyConnection:
 
 def _named(table: FoundTable, policy: Policy) -> FoundTable:
     """Return a table with the columns that the policy names anywhere, or all of a public one."""
-    words = {fold(word) for pair in re.findall(r"(\w+)|[\"']([^\"']*)[\"']", policy.text) for word in pair}
+    quoted = re.findall(r"'([^'\n]*)'", policy.text)
+    written = (*quoted, *re.findall(r"\w+", policy.text), *re.findall(r'"([^"\n]*)"', policy.text))
+    words = {fold(word) for word in written}
     rule = policy.table(table.name)
     public = rule is not None and rule.public
     kept = (each for each in table.columns if public or fold(each.name) in words)
