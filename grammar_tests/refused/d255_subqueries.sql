@@ -131,3 +131,18 @@ WHERE p.smoker OR p.age IN (SELECT MAX(v.minutes) FROM visits v WHERE v.patient_
 -- outcome: refused D255
 -- instead: SELECT COUNT(*) FILTER (WHERE EXISTS (SELECT 1 FROM visits b WHERE b.patient_id = a.patient_id AND b.cost > a.cost)) AS n FROM visits a
 SELECT COUNT(*) FILTER (WHERE EXISTS (SELECT 1 FROM visits b WHERE b.place_id = a.place_id AND b.cost > a.cost)) AS n FROM visits a;
+
+-- case: one of two terms
+-- outcome: refused D255
+SELECT COUNT(*) FROM patients
+WHERE income > (SELECT coefficient FROM DP_LINEAR((SELECT income, age FROM patients)) WHERE term = '(intercept)' OR term = 'age');
+
+-- case: a release held by one of its two keys
+-- outcome: refused D255
+SELECT COUNT(*) FROM visits
+WHERE cost > (SELECT c FROM (SELECT kind, urgent, AVG(cost) AS c FROM visits GROUP BY kind, urgent) WHERE kind = 'checkup');
+
+-- case: a text held by a number
+-- outcome: refused D255
+SELECT COUNT(*) FROM visits
+WHERE cost > (SELECT c FROM (SELECT kind, AVG(cost) AS c FROM visits GROUP BY kind) WHERE kind = 1);

@@ -82,3 +82,14 @@ FROM (SELECT kind, COUNT(*) AS n FROM visits GROUP BY kind) k;
 -- outcome: accepted
 WITH r AS (SELECT kind, COUNT(*) AS n FROM visits GROUP BY kind)
 SELECT COUNT(*) AS n FROM visits v WHERE (SELECT n FROM r WHERE r.kind = v.kind) > 10;
+
+-- case: above the average of one group of a release
+-- outcome: accepted
+SELECT COUNT(*) AS n FROM visits
+WHERE cost > (SELECT c FROM (SELECT kind, AVG(cost) AS c FROM visits GROUP BY kind) WHERE kind = 'checkup');
+
+-- case: above the average of one group of two keys
+-- outcome: accepted
+SELECT COUNT(*) AS n FROM visits
+WHERE cost > (SELECT c FROM (SELECT kind, kind || '!' AS k, AVG(cost) AS c FROM visits GROUP BY kind, k) r
+              WHERE 'checkup' = r.kind AND c > 0 AND (k = 'checkup!'));

@@ -100,7 +100,8 @@ def stage_input(
             "this subquery may give several rows",
             span,
             label="a release has one row per group",
-            help="leave GROUP BY out: (SELECT AVG(x) FROM ...); or take one group: ORDER BY 1 DESC LIMIT 1",
+            help="leave GROUP BY out: (SELECT AVG(x) FROM ...); or take one group: WHERE key = 'text' around "
+            "the release, or ORDER BY 1 DESC LIMIT 1",
         )
     _refuse_opaque(types, span)
     domains = released_domains(tree, measures, len(bound.columns))
@@ -124,7 +125,7 @@ def stage_input(
 
 
 def gives_one_row(tree: exp.Expr, measures: list[Measure]) -> bool:
-    """Whether ordinary SQL returns at most one row: LIMIT 1, no GROUP BY, or a measure without keys."""
+    """Whether ordinary SQL returns at most one row: LIMIT 1, one key, no GROUP BY, no keys below."""
     if isinstance(tree, exp.Subquery):
         return gives_one_row(tree.this, measures)
     if not isinstance(tree, exp.Select):
@@ -137,7 +138,27 @@ def gives_one_row(tree: exp.Expr, measures: list[Measure]) -> bool:
         return source is None and not tree.args.get("joins")
     if any(output.find(exp.Unnest, exp.Explode) for output in tree.expressions):
         return False
+    if _held_at_one_key(tree, source.this, measures):
+        return True
     return any(has_aggregate(output) for output in tree.expressions) or gives_one_row(source.this, measures)
+
+
+def _held_at_one_key(tree: exp.Select, source: exp.Expr, measures: list[Measure]) -> bool:
+    """Whether WHERE compares all columns of a key of the source with texts: ``term = '(intercept)'``.
+
+    A text in quotes takes the type of the column, so one row at most is equal. A number may be equal to
+    several keys: of a column of texts, '1' and '01' are both 1.
+    """
+    where = tree.args.get("where")
+    if where is None:
+        return False
+    names, held = columns_of(source, measures), set[int | None]()
+    whole = where.this.unnest()
+    for condition in whole.flatten() if isinstance(whole, exp.And) else (whole,):
+        sides = (condition.this, condition.expression) if isinstance(condition, exp.EQ) else ()
+        if any(isinstance(side, exp.Literal) and side.is_string for side in sides):
+            held.update(place_of(side, source, names) for side in sides)
+    return any(held.issuperset(key) for key in _keys(source, measures) if key)
 
 
 def _keys(tree: exp.Expr, measures: list[Measure]) -> list[tuple[int, ...]]:
