@@ -45,6 +45,9 @@ if TYPE_CHECKING:
     from dpsql.session.data_versions import DataVersions
 
 
+ANY_VERSION = "any"
+"""The version of what is bought for all versions of the data: an alert."""
+
 PLANS = 1_000
 """Plans of which the blocks that they read are remembered."""
 
@@ -280,6 +283,8 @@ class AnalystBudget:
         """Return the version of the data that answers a plan: of a private view, that of its purchase."""
         from dpsql.ir.plan import Plan
 
+        if isinstance(planned, Plan) and planned.alert is not None:
+            return ANY_VERSION
         if isinstance(planned, Plan) and planned.bought is not None:
             return planned.bought.version
         return self.versions.of(planned.tables)

@@ -122,6 +122,12 @@ def another_range(clinic: Path) -> None:
     with_policy("age = { range = [0, 120] }", "age = { range = [0, 100] }", "SELECT SUM(n) FROM ages")(clinic)
 
 
+def alert_that_has_ended(clinic: Path) -> None:
+    ask("CREATE PRIVATE ALERT many WITH (above = -1e6)")(clinic)
+    ask("SELECT DP_ABOVE('many', COUNT(*)) FROM patients")(clinic)
+    ask("SELECT DP_ABOVE('many', COUNT(*)) FROM visits")(clinic)
+
+
 def nothing_to_show(clinic: Path) -> None:
     policy = clinic.with_suffix(".toml")
     policy.write_text(policy.read_text().replace("[unit]", "[unit]\nabout = 10"))
@@ -154,6 +160,7 @@ TRIGGERS: dict[str, Trigger] = {
     "D511": nothing_to_show,
     "D512": older_ledger,
     "D513": another_range,
+    "D514": alert_that_has_ended,
     "D601": ask("SELECT CAST('x' || COUNT(*) AS INTEGER) FROM patients"),
     "D602": lambda clinic: ask(COUNT)(clinic.with_name("none.duckdb")),
     "D603": time_limit,
