@@ -39,7 +39,7 @@ SELECT DP_ABOVE('crowd', COUNT(*)) FROM headcounts;
 SELECT DP_ABOVE('crowd', COUNT(*)) FROM patients WHERE age > (SELECT AVG(age) FROM patients);
 
 -- case: a clip that would be found
--- outcome: refused D412 at 1:46
+-- outcome: refused D412 at 1:45
 -- instead: SELECT DP_ABOVE('crowd', COUNT(*)) FROM visits
 SELECT OPTIONS(max_rows_contributed = auto) DP_ABOVE('crowd', COUNT(*)) FROM visits;
 
@@ -70,7 +70,7 @@ SELECT DP_ABOVE('crowds', COUNT(*)) FROM patients;
 -- case: an alert that nobody created, and no name that is like it
 -- outcome: refused D201 at 1:8
 -- instead: CREATE PRIVATE ALERT d201_a WITH (epsilon = 0.1, above = 100)
-SELECT DP_ABOVE('zzz', COUNT(*)) FROM patients;
+SELECT DP_ABOVE('zzz', COUNT(*)) FROM visits WHERE minutes > 5;
 
 -- case: an alert without a threshold
 -- outcome: refused D105 at 1:22
