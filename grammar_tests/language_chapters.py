@@ -75,8 +75,8 @@ CHAPTERS = (
                 "each with at most `upper` (1): an alert about sums says `upper = 500`. With `lower = -500` "
                 "values may be negative, and questions have twice the noise. The same question about the "
                 "same data has the same outcome. `dpsql explain` says how far from the threshold outcomes "
-                "can be trusted. `DROP PRIVATE ALERT flu` and `GRANT SELECT ON PRIVATE ALERT flu TO bo` serve "
-                "it. The number itself is not shown; it is a COUNT or SUM as any other:",
+                "can be trusted. `DROP PRIVATE ALERT flu` and `GRANT SELECT ON PRIVATE ALERT flu TO bo` "
+                "serve it. The number itself is not shown; it is a COUNT or SUM as any other:",
                 (("select/alerts.sql", "the number of a question"),),
             ),
             (
