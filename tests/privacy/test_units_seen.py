@@ -125,10 +125,10 @@ MOVES: dict[str, tuple[Patients, tuple[object, ...]]] = {
     "into the rest, as their row goes": ({key: WHO[key] for key in (2, 3, 4)}, (1, 5)),
 }
 SHUT = """error[D809]: a patient is in another block than before
-  --> {}:12:67
+  --> clinic.toml:12:62
    |
-12 | s = {{ column = "cohort", values = [2023, 2024], check = true }}
-   |                                                        ^^^^ each one stays where it was seen first
+12 | ocks = { column = "cohort", values = [2023, 2024], check = true }
+   |                                                            ^^^^ each one stays where it was seen first
   = note: a NULL that was filled in, and a row that came later, move one out of the rest
   = help: give it back the value that it had; a value is appended to the list before anybody \
 with it is loaded"""
@@ -149,8 +149,7 @@ def test_a_unit_that_moves_keeps_the_database_shut(clinic: Clinic, move: str) ->
     clinic.load(*MOVES[move])
     for name in (None, "ana"):
         told = clinic.shut(name)
-        assert (told.code, told.title) == ("D809", "a patient is in another block than before")
-        assert str(told) == SHUT.format(clinic.path.with_suffix(".toml").name), "whoever asks, whoever moved"
+        assert str(told) == SHUT, "whoever asks, whoever moved"
     assert clinic.units.read_bytes() == units
     assert ledger_kinds(clinic)[len(entries) :] == ["verified"]  # that its key holds
     clinic.load({})  # all have left, and are not forgotten
