@@ -131,15 +131,17 @@ class UnitsFile:
         yield part
         while (count := _count(file, size - part.end)) is not None:
             content, left = sha256(part.digest + count.to_bytes(COUNT)), count
-            records: list[bytes] = []
+            kept: list[bytes] = []
             while left:
-                records.append(file.read(RECORD * min(left, _CHUNK)))
-                content.update(records[-1])
+                records = file.read(RECORD * min(left, _CHUNK))
+                content.update(records)
                 left -= min(left, _CHUNK)
+                if take is not None:
+                    kept.append(records)
             if file.read(DIGEST) != content.digest():
                 return
-            for chunk in records if take is not None else ():
-                take(chunk)
+            if take is not None:
+                take(b"".join(kept))
             part = Part(part.end + COUNT + RECORD * count + DIGEST, content.digest())
             yield part
 
