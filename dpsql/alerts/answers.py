@@ -197,7 +197,7 @@ def _ended(session: Session, query: Query, statement: AskAlert, debit: int, plan
     times, last = planned.alert.times, session.ledger.trues(debit)[1][:10]
     how = "" if times == 1 else f" {times} times, the last time"
     return refuse(
-        "D514",
+        "D515",
         f"{planned.name} has ended: it said true{how} on {last}",
         statement.at,
         label="it answers only what it has answered before",

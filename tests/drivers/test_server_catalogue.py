@@ -55,7 +55,7 @@ def test_alerts_are_bought_lent_and_asked_over_the_wire(own_server: Served) -> N
             bob.execute(asked)
         ana.execute("GRANT SELECT ON PRIVATE ALERT many TO bob")
         assert bob.execute(asked).fetchall() == [(True,)]
-        with pytest.raises(psycopg.Error, match="D514"):
+        with pytest.raises(psycopg.Error, match="D515"):
             ana.execute(b"SELECT DP_ABOVE('many', COUNT(*)) FROM visits")
         ana.execute("DROP PRIVATE ALERT many")
 

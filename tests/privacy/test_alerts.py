@@ -139,7 +139,7 @@ def test_it_is_paid_once_and_asked_free_until_it_says_true(db: dpsql.Connection)
     assert db.stored(asked(1)) is None
     first = db.execute(asked(1))
     assert (first.rows, first.types, first.cost, first.repeated) == ([(True,)], ("BOOLEAN",), 0, False)
-    assert refused(db, asked(2)) == "D514"
+    assert refused(db, asked(2)) == "D515"
     again = db.execute(asked(1))
     assert (again.rows, again.cost, again.repeated) == ([(True,)], 0, True)
     stored = db.stored(asked(1))
@@ -156,7 +156,7 @@ def test_false_does_not_end_it(db: dpsql.Connection) -> None:
 def test_it_says_true_as_often_as_it_was_bought_for(db: dpsql.Connection) -> None:
     assert db.execute(CERTAIN.format(3)).cost == 1.5
     assert [outcome(db, asked(day)) for day in (1, 2, 1, 3)] == [True] * 4
-    assert refused(db, asked(4)) == "D514"
+    assert refused(db, asked(4)) == "D515"
 
 
 def test_a_new_one_of_the_same_name_is_paid_anew(db: dpsql.Connection) -> None:
@@ -207,7 +207,7 @@ def test_who_may_ask(data: Path) -> None:
         assert (joined.rows, joined.cost) == ([(True,)], 1.0)
         assert bo.execute(asked(2)).cost == 0
         assert spent(bo, "bo") == spent(bo, "ana") == bo.budget.spent == pytest.approx(0.723, rel=0.01)
-        assert refused(ana, asked(3)) == "D514"
+        assert refused(ana, asked(3)) == "D515"
         ana.execute("REVOKE SELECT ON PRIVATE ALERT flu FROM bo")
         assert refused(bo, asked(1)) == "D201"
         bo.execute(CERTAIN.format(1))  # of one's own: another debit, and thresholds of its own
@@ -220,7 +220,7 @@ def test_who_may_not_pay_learns_nothing_of_an_ended_alert(data: Path) -> None:
         ana.execute(CERTAIN.format(1))
         ana.execute("GRANT SELECT ON PRIVATE ALERT flu TO bo")
         outcome(ana, asked(1))
-        assert refused(bo, asked(2)) == "D514"
+        assert refused(bo, asked(2)) == "D515"
         assert spent(bo, "bo") == 0
 
 
@@ -594,7 +594,7 @@ def test_it_survives_a_kill(data: Path, moment: str) -> None:
         first = db.execute(ask)
         assert first.rows == [(True,)]
         assert first.repeated is (moment == "after the outcome")
-        assert refused(db, asked(2)) == "D514"
+        assert refused(db, asked(2)) == "D515"
 
 
 ASKER = """
@@ -640,7 +640,7 @@ def test_many_processes_share_one_alert(data: Path, processes: int, times: int) 
         each.stdin.flush()
     said = [line for each in running for line in each.communicate()[0].split()]
     assert said.count("True") == times
-    assert said.count("D514") == 2 * processes - times
+    assert said.count("D515") == 2 * processes - times
     with dpsql.connect(data, analyst="ana") as db:
         assert db.price(CERTAIN.format(times)).repeated
         assert db.purchase_count == 1
@@ -677,7 +677,7 @@ def test_the_ledger_is_whole(data: Path) -> None:
             assert session.ledger.recomputed().findings == []
             assert session.ledger._account.trues
         assert outcome(db, asked(2))
-        assert refused(db, asked(3)) == "D514"
+        assert refused(db, asked(3)) == "D515"
 
 
 def test_a_statement_reads_as_it_is_written(db: dpsql.Connection) -> None:

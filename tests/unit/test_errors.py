@@ -122,6 +122,22 @@ def another_range(clinic: Path) -> None:
     with_policy("age = { range = [0, 120] }", "age = { range = [0, 100] }", "SELECT SUM(n) FROM ages")(clinic)
 
 
+CHECKED = '[unit]\nblocks = { column = "ward", values = ["A"], check = true }'
+
+
+def file_of_units_is_gone(clinic: Path) -> None:
+    with_policy("[unit]", CHECKED)(clinic)
+    clinic.with_suffix(".ledger-units").unlink()
+    ask(COUNT)(clinic)
+
+
+def unit_in_another_block(clinic: Path) -> None:
+    with_policy("[unit]", CHECKED)(clinic)
+    with duckdb.connect(str(clinic)) as connection:
+        connection.execute("UPDATE patients SET ward = 'C' WHERE ward = 'A'")
+    ask(COUNT)(clinic)
+
+
 def alert_that_has_ended(clinic: Path) -> None:
     ask("CREATE PRIVATE ALERT many WITH (above = -1e6)")(clinic)
     ask("SELECT DP_ABOVE('many', COUNT(*)) FROM patients")(clinic)
@@ -160,7 +176,8 @@ TRIGGERS: dict[str, Trigger] = {
     "D511": nothing_to_show,
     "D512": older_ledger,
     "D513": another_range,
-    "D514": alert_that_has_ended,
+    "D514": file_of_units_is_gone,
+    "D515": alert_that_has_ended,
     "D601": ask("SELECT CAST('x' || COUNT(*) AS INTEGER) FROM patients"),
     "D602": lambda clinic: ask(COUNT)(clinic.with_name("none.duckdb")),
     "D603": time_limit,
@@ -176,6 +193,7 @@ TRIGGERS: dict[str, Trigger] = {
     "D808": with_policy(
         "[tables.drugs]", '[views.few]\nsql = "SELECT nothing FROM patients"\n[tables.drugs]'
     ),
+    "D809": unit_in_another_block,
     "D901": broken_pipeline,
 }
 
@@ -233,7 +251,7 @@ def test_a_code_that_is_not_listed_cannot_be_raised() -> None:
         refuse("D999", "no", help="none")
 
 
-@pytest.mark.parametrize("code", ["D801", "D802", "D803", "D804", "D805", "D806", "D808"])
+@pytest.mark.parametrize("code", ["D801", "D802", "D803", "D804", "D805", "D806", "D808", "D809"])
 def test_errors_of_the_policy_have_their_line(code: str, clinic: Path) -> None:
     error = caught_by(TRIGGERS[code], clinic)
     assert error.position is not None
