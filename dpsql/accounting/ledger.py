@@ -430,17 +430,21 @@ class Ledger:
         version: str,
         analyst: str,
         room: int | None,
+        read: tuple[BlocksRead, int | None],
         is_above: Callable[[int], bool | None],
     ) -> Outcome | None:
         """Store the outcome of a question durably, and return it; the first one stored if there is one.
 
         ``is_above`` is given how often the alert has said true, and answers None if it has ended. Nobody else
-        writes in between, so that no two processes get the same true.
+        writes in between, so that no two processes get the same true. What is ``read`` are the blocks of
+        units, and since when this connection has checked them: the alert must be paid in all of them, and in
+        a block that came later it may not be.
         """
         with self._chain.writing() as pen:
             stored = self._outcome(alert, question, version)
             if stored is not None:
                 return stored
+            self._check_blocks(alert, *read)
             self._account.fits(analyst, room)
             trues = self._account.trues.get(alert, 0)  # folded from all entries: an index may lack some
             above = is_above(trues)
@@ -449,6 +453,23 @@ class Ledger:
             asked = {"alert": alert, "question": question, "version": version, "above": above}
             pen.append({"kind": "outcome", "time": now(), "analyst": analyst} | asked)
             return Outcome(above, trues + above)
+
+    def _check_blocks(self, alert: int, read: BlocksRead, checked: int | None) -> None:
+        """Refuse a question that reads units of a block in which the alert is not paid."""
+        there = self._account.blocks
+        there.check_seen(checked)
+        paid = there.paid(alert, self._chain.link(alert).content.get("blocks"))
+        if paid is None:
+            return
+        touched = there.touched(*read)
+        unpaid = sorted({*(there.numbers if touched is None else touched)} - {*paid})
+        if unpaid:
+            raise refuse(
+                "D412",
+                f"this alert is not paid for {there.named(unpaid[0])}",
+                label="that block of units came after it",
+                help="leave these units out of the question, or create another alert: all blocks pay for it",
+            )
 
     def _outcome(self, alert: int, question: str, version: str) -> Outcome | None:
         found = self._chain.found(outcome_name(alert, question, version))

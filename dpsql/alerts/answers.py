@@ -159,7 +159,8 @@ def _decided(
         return above_threshold.is_above(noisy, question.step, thresholds[trues], planned.step)
 
     own = question.digest, session.versions.of(question.tables), session.payer, session.room
-    return session.ledger.decide(receipt.debit_id, *own, is_above)
+    read = session.asked_of(question), session.checked
+    return session.ledger.decide(receipt.debit_id, *own, read, is_above)
 
 
 def _noisy(session: Session, question: AlertQuestion) -> int:

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 
 from dpsql.facts.unit_blocks import blocks_of
 from dpsql.ir.export import ExportPlan
-from dpsql.ir.plan import MeasurePlan, Plan
+from dpsql.ir.plan import AlertQuestion, MeasurePlan, Plan
 from dpsql.ir.relation import Relation
 from dpsql.ir.unit_blocks import UnitBlocks
 
@@ -31,6 +31,12 @@ def blocks_read(plan: Plan | ExportPlan, blocks: UnitBlocks) -> frozenset[int]:
         return frozenset(blocks.numbers)
     found = frozenset[int]().union(*(blocks_of(relation, blocks) for relation in relations))
     return found or frozenset(blocks.numbers)
+
+
+def blocks_asked(question: AlertQuestion, blocks: UnitBlocks) -> frozenset[int]:
+    """Return the blocks that a question of an alert reads."""
+    relations = _relations((question.measure,))
+    return frozenset[int]().union(*(blocks_of(relation, blocks) for relation in relations))
 
 
 def _relations(measures: tuple[MeasurePlan, ...]) -> Iterator[Relation]:

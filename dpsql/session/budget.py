@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from dpsql.engines import Engine
     from dpsql.ir.export import ExportPlan
     from dpsql.ir.options import Option
-    from dpsql.ir.plan import BoundSearchPlan, Plan
+    from dpsql.ir.plan import AlertQuestion, BoundSearchPlan, Plan
     from dpsql.ir.source import Span
     from dpsql.ir.unit_blocks import UnitBlocks
     from dpsql.policy.model import AnalystRule, Policy
@@ -192,6 +192,14 @@ class AnalystBudget:
                 self._read.clear()
             self._read[planned.digest] = None if whole else tuple(sorted(read)), len(blocks.values)
         return self._read[planned.digest]
+
+    def asked_of(self, question: AlertQuestion) -> BlocksRead:
+        """Return the blocks of units that a question of an alert can read."""
+        if self.blocks is None:
+            return EVERYWHERE
+        from dpsql.plan.blocks import blocks_asked
+
+        return tuple(sorted(blocks_asked(question, self.blocks))), len(self.blocks.values)
 
     def afford(self, planned: Plan) -> None:
         """Raise D501 unless the plan, and its bound search, fit the accounts now."""

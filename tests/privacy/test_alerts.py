@@ -275,6 +275,26 @@ def test_it_is_paid_in_all_blocks(tmp_path: Path) -> None:
         assert {account.spent for account in db.budget.blocks} == {0.5}
 
 
+def test_a_block_that_came_later_is_not_asked(tmp_path: Path) -> None:
+    """With ``check`` a new block has spent nothing: what an alert tells of its units is not paid."""
+    blocks = 'blocks = {{ column = "year", values = [{}], check = true }}'
+    data = built(tmp_path / "later", blocks=blocks.format("2020, 2021"))
+    with dpsql.connect(data) as db:
+        db.execute(CREATE)
+        assert not outcome(db, "SELECT DP_ABOVE('flu', COUNT(*)) FROM people")
+    with duckdb.connect(str(data)) as connection:
+        connection.execute("INSERT INTO people SELECT i, 20, 2025 FROM range(1000, 1050) AS t(i)")
+    policy = data.with_suffix(".toml")
+    policy.write_text(policy.read_text().replace("2020, 2021", "2020, 2021, 2025"))
+    with dpsql.connect(data) as db:
+        assert {account.spent for account in db.budget.blocks} == {0.5, 0.0}
+        assert not outcome(db, "SELECT DP_ABOVE('flu', COUNT(*)) FROM people WHERE year = 2020")
+        for sql in ("FROM people", "FROM people WHERE year = 2025", "FROM visits"):
+            assert refused(db, f"SELECT DP_ABOVE('flu', COUNT(*)) {sql}") == "D412"
+        db.execute("CREATE PRIVATE ALERT all_blocks WITH (epsilon = 0.5, above = 1e6)")
+        assert not outcome(db, "SELECT DP_ABOVE('all_blocks', COUNT(*)) FROM people")
+
+
 # ---- what is asked -------------------------------------------------------------------------------------
 
 ANSWERED = {
