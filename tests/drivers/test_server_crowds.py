@@ -27,7 +27,7 @@ CLIENTS = 64
 
 def connected(server: Served, analyst: str) -> psycopg.Connection[Any]:
     """A connection, tried again while too many log in at once."""
-    for _ in range(200):
+    for _ in range(600):
         with suppress(psycopg.OperationalError):  # no place yet: tried again
             return psycopg.connect(server.url("postgresql", analyst), autocommit=True)
         time.sleep(0.05)
@@ -129,7 +129,7 @@ def test_who_reads_slowly_holds_nobody_up(own_server: Served) -> None:
 
 @pytest.mark.sweep
 def test_what_clients_saw_survives_kills_of_workers(clinic_for_all: Path) -> None:
-    """Fifty kills of one of two workers at random moments: each answer comes back the same, and free."""
+    """Fifty kills of one of two workers at work, at random moments: answers come back the same, and free."""
     draw, seen = random.Random(50), dict[str, object]()
     over = threading.Event()
     with closing(Served(clinic_for_all, "--processes", "2")) as server:
@@ -151,9 +151,10 @@ def test_what_clients_saw_survives_kills_of_workers(clinic_for_all: Path) -> Non
         for thread in threads:
             thread.start()
         for _ in range(50):
-            time.sleep(draw.uniform(0.0, 1.0))
-            if running := workers(server):
-                os.kill(draw.choice(running), signal.SIGKILL)
+            before = len(seen)
+            until(lambda before=before: len(seen) > before + draw.randrange(4))
+            time.sleep(draw.uniform(0.0, 0.1))
+            os.kill(draw.choice(workers(server)), signal.SIGKILL)
         until(lambda: len(workers(server)) == 2)
         over.set()
         for thread in threads:
@@ -163,5 +164,5 @@ def test_what_clients_saw_survives_kills_of_workers(clinic_for_all: Path) -> Non
             db.add_notice_handler(lambda notice: prices.append(str(notice.message_primary)))
             for sql, rows in seen.items():
                 assert db.execute(sql.encode()).fetchall() == rows
-    assert len(seen) > 20
+    assert len(seen) >= 50
     assert [price for price in prices if not price.startswith("repeated")] == []
