@@ -183,7 +183,7 @@ class Conversation:
             raise expelled("08P01", "a message has no valid length")
         try:
             if size > _SHORT_MESSAGE:
-                self._room.hold(self._kept(), passing=2 * size)
+                self._room.hold(self._kept() + 2 * size, passing=True)
             async with asyncio.timeout(_WITHIN):
                 body = await self._wire.take(size - 4)
         except Failure as failure:
@@ -239,22 +239,16 @@ class Conversation:
         portals = sum(each.size + getsizeof(name) for name, each in self._portals.items())
         return prepared + portals + self._settings.size
 
-    async def _held(self, result: Result | str, at_once: bool = False) -> int:
-        """Return the bytes of a result, if there is room for it; 0 if it is sent ``at_once`` and not kept.
-
-        One that is sent at once has the room of all, so that what was paid for comes whole, in any size that
-        this process can hold. Whether there is room depends on the size of what was released, and on others.
-        """
-        if isinstance(result, str):
-            return 0
+    async def _ask(self, question: Question) -> tuple[Result, int]:
+        """Answer a question, with the bytes of its answer: they are kept until the next message at least."""
+        self._room.settle(self._kept())
+        self._room.admit()
+        result = await self.questions.ask(question)
         rows = result.rows
         few = len(rows) < _SEVERAL
         size = size_of_rows(rows) if few else await self.questions.in_thread(lambda: size_of_rows(rows))
-        if at_once:
-            self._room.hold(self._kept(), passing=size)
-            return 0
-        self._hold(size)
-        return size
+        self._room.settle(self._kept() + size)
+        return result, size
 
     async def _ready(self) -> None:
         self._room.settle(self._kept())
@@ -296,8 +290,7 @@ class Conversation:
 
     async def _at_once(self, prepared: Prepared) -> None:
         """Run a statement of the simple protocol, whose values are all texts."""
-        result = await self._run(prepared, ())
-        await self._held(result, at_once=True)
+        result, _ = await self._run(prepared, ())
         if isinstance(result, str):
             self._wire.send(m.complete(result))
         elif isinstance(prepared.statement, s.Copy):
@@ -427,9 +420,8 @@ class Conversation:
             self._transaction.check(prepared.statement)
             if prepared.described:
                 await self._promised(portal)  # or it is refused, before it is paid for
-            result = await self._run(prepared, portal.values)
-            portal.size += await self._held(result, at_once=most <= 0)
-            portal.result = result
+            portal.result, size = await self._run(prepared, portal.values)
+            portal.size += 0 if most <= 0 else size
         result = portal.result
         if isinstance(result, str):
             self._wire.send(m.complete(result))
@@ -495,11 +487,16 @@ class Conversation:
 
     # ---- statements --------------------------------------------------------------------------------
 
-    async def _run(self, prepared: Prepared, values: Sequence[Value]) -> Result | str:
-        """Run a statement; return its rows, or the tag of one without rows."""
-        statement = prepared.statement
-        self._transaction.check(statement)
+    async def _run(self, prepared: Prepared, values: Sequence[Value]) -> tuple[Result | str, int]:
+        """Run a statement; return its rows, or the tag of one without rows; and the bytes of its answer."""
+        self._transaction.check(prepared.statement)
         question = prepared.question(values)
+        if question is not None and not isinstance(prepared.statement, s.Declare):
+            return await self._ask(question)
+        return await self._done(prepared.statement, question), 0
+
+    async def _done(self, statement: s.Statement, question: Question | None) -> Result | str:
+        """Run a statement that answers nothing that is paid for, or that keeps it as a cursor."""
         match statement:
             case s.Declare(name, _, hold) if question is not None:
                 return await self._declare(name, question, hold)
@@ -524,9 +521,7 @@ class Conversation:
                 raise failed("0A000", message, hint)
             case s.Done(tag):
                 return tag
-        if question is None:
-            raise failed("0A000", "this statement is not supported")
-        return await self.questions.ask(question)
+        raise failed("0A000", "this statement is not supported")
 
     async def _columns(self, prepared: Prepared, values: Sequence[Value]) -> tuple[Column, ...] | None:
         """Return the columns of a statement, free; None if it has none."""
@@ -559,8 +554,7 @@ class Conversation:
             raise failed("42P03", f"there is a cursor {name}", "close it first")
         if len(self._portals) >= _MOST_KEPT:
             raise failed("54000", "too many cursors", "close some of them")
-        result = await self.questions.ask(question)
-        size = await self._held(result)
+        result, size = await self._ask(question)
         self._notice(*result.notices)
         result.notices = ()
         prepared = Prepared(question.written, Marked(question.sql), s.Ask(question.sql))
