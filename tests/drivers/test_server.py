@@ -12,6 +12,7 @@ import threading
 import time
 from pathlib import Path
 
+import pexpect
 import psycopg
 import pytest
 
@@ -138,6 +139,75 @@ def test_an_analyst_sees_their_own_tables_and_account_alone(served: Served) -> N
     assert " ana " not in done.stdout
     assert "OPTIONS(epsilon = 0.2) COUNT(*)" in done.stdout
     assert "(1 row)" in done.stdout.split("parameters")[1]
+
+
+def test_backslash_commands(served: Served) -> None:
+    """Each asks the catalogue alone."""
+    spent = psql(served, "SHOW dpsql.budget").stdout
+    for command, shown in (
+        ("\\d", "public | wards    | table | dpsql"),
+        ("\\d+", "Access method"),
+        ("\\d wards", '"wards_pkey" PRIMARY KEY'),
+        ("\\d+ patients", "Referenced by:"),
+        ("\\dt", "visits"),
+        ("\\dt+", "permanent"),
+        ("\\dv", ""),
+        ("\\di", "patients_pkey"),
+        ("\\dn", "public | dpsql"),
+        ("\\l", "clinic | dpsql | UTF8"),
+        ("\\du", "ana"),
+        ("\\df", "(0 rows)"),
+        ("\\dT", ""),
+        ("\\dp", "patients"),
+        ("\\conninfo", 'connected to database "clinic" as user "ana"'),
+        ("\\encoding", "UTF8"),
+    ):
+        done = psql(served, command)
+        assert " ".join(shown.split()) in " ".join(done.stdout.split()), (command, done.stdout, done.stderr)
+        assert done.returncode == 0, (command, done.stderr)
+    assert psql(served, "SHOW dpsql.budget").stdout == spent
+
+
+def test_ctrl_c_and_watch_at_a_terminal(served: Served, tmp_path: Path) -> None:
+    """And ``\\gdesc``, which describes and pays nothing."""
+    kept = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "TERM": "dumb", "LC_ALL": "C.UTF-8"}
+    terminal = pexpect.spawn(
+        "psql",
+        ["-X", "-P", "pager=off", served.url()],
+        encoding="utf-8",
+        timeout=60,
+        env=kept,  # type: ignore[arg-type]  # pexpect says so of all of os.environ
+    )
+    try:
+        terminal.expect("clinic=> ")
+        terminal.sendline(f"{SLOW};")
+        time.sleep(0.5)
+        terminal.sendintr()
+        terminal.expect("Cancel request sent")
+        terminal.expect(r"ERROR:  \[D601\] the query was interrupted")
+        terminal.expect("clinic=> ")
+        terminal.sendline("SELECT COUNT(*) AS again FROM patients \\watch 0.2")
+        for _ in range(3):
+            terminal.expect("again")
+        terminal.sendintr()
+        terminal.expect("clinic=> ")
+        terminal.sendline("SHOW dpsql.budget \\g (format=unaligned tuples_only)")
+        terminal.expect("database.*clinic=> ")
+        spent = terminal.match[0]
+        terminal.sendline("SELECT AVG(cost) AS c, MAX(day) AS d FROM visits WHERE cost > 17 \\gdesc")
+        terminal.expect(r"c +\| double precision\s+d +\| date")
+        terminal.sendline("SHOW dpsql.budget \\g (format=unaligned tuples_only)")
+        terminal.expect("database.*clinic=> ")
+        assert terminal.match[0] == spent
+        terminal.sendline("BEGIN; SELECT 1 / nothing;")
+        terminal.expect("ERROR: ")
+        terminal.expect("clinic=!> ")
+        terminal.sendline("ROLLBACK;")
+        terminal.expect("clinic=> ")
+        terminal.sendline("\\q")
+        terminal.expect(pexpect.EOF)
+    finally:
+        terminal.close(force=True)
 
 
 # ---- logins --------------------------------------------------------------------------------------------
