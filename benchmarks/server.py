@@ -68,7 +68,7 @@ class Server:
             f"{path}.analysts",
         ]
         words += ["--ledger", f"{path}.ledger", "--listen", "127.0.0.1:0", "--processes", str(processes)]
-        words += ["--max-connections", "400"]
+        words += ["--max-connections", "400", "--log", f"{path}.log"]  # nobody reads its pipe
         command = [sys.executable, "-m", "dpsql.cli", "serve", *words]
         self.process = subprocess.Popen(
             command, cwd=ROOT, env=environment(setting), stderr=subprocess.PIPE, text=True

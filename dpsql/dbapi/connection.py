@@ -136,7 +136,9 @@ class Connection(Exceptions):
             with self._lock:
                 self._calls += 1
                 try:
-                    yield self._open()
+                    session = self._open()
+                    session.kept.last = None
+                    yield session
                 finally:
                     self._calls -= 1
         finally:
@@ -186,13 +188,11 @@ class Connection(Exceptions):
 
             return guarded(lambda: price_of(session, prepared(session, source, values, own(epsilon))))
 
-    def plan_digest(self, sql: str, parameters: Sequence[Value] = (), *, epsilon: float | None = None) -> str:
-        """Return the name that the ledger has for the plan of a query. Reads no row, costs nothing."""
-        source, values = Source(text_of(sql)), values_of(parameters)
-        with self._using() as session, limited(session, own(self.timeout)):
-            from dpsql.planning import prepared
-
-            return guarded(lambda: prepared(session, source, values, own(epsilon)).plan.digest)
+    @property
+    def plan_digest(self) -> str:
+        """The name that the ledger has for the plan of the last call; '' if that came to none."""
+        kept = self._open().kept.last
+        return "" if kept is None else kept.plan.digest
 
     def stored(
         self, sql: str, parameters: Sequence[Value] = (), *, epsilon: float | None = None

@@ -11,6 +11,7 @@ Test    tests/unit/test_server_statements.py, tests/drivers/test_server_walls.py
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping, Sequence
 from functools import cached_property, partial
 
@@ -20,6 +21,9 @@ from dpsql.server.catalogue.array_values import encoded, size_of
 from dpsql.server.dialect import Understood, understood
 from dpsql.server.encoding import Kind
 from dpsql.server.results import Column, Result
+
+_MOST_KEPT, _LONGEST_KEPT = 64, 4_000
+"""Statements that are kept as they were read, and the characters of the longest: a dashboard asks again."""
 
 
 class Unanswered(Exception):
@@ -38,6 +42,8 @@ class Names:
         self._schemas = {table.name.rpartition(".")[0] for table in tables} - {""}
         self._database, self._analyst, self._engines = database, analyst, engines
         self._relations = relations_of(db)
+        self._kept: dict[tuple[str, str], Understood] = {}
+        self._lock = threading.Lock()
 
     @cached_property
     def _catalogue(self) -> Catalogue:
@@ -66,6 +72,22 @@ class Names:
     def understood(self, sql: str) -> Understood:
         """Return a statement in the spelling that dpsql reads."""
         return understood(sql, self._database, self._schemas)
+
+    def read(self, written: str, sql: str) -> Understood | None:
+        """Return a statement in the spelling that dpsql reads, and keep it; None if it ``asks``."""
+        if self.asks(written):
+            return None
+        made = self.understood(sql)
+        if len(written) + len(sql) <= _LONGEST_KEPT:
+            with self._lock:
+                self._kept[written, sql] = made
+                if len(self._kept) > _MOST_KEPT:
+                    del self._kept[next(iter(self._kept))]
+        return made
+
+    def read_before(self, written: str, sql: str) -> Understood | None:
+        """Return what ``read`` returned, if it is kept."""
+        return self._kept.get((written, sql))
 
 
 def _kind(oid: int) -> Kind:
