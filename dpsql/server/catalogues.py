@@ -34,6 +34,7 @@ class Names:
     """What exists for an analyst of a database, for all of their connections and in any thread."""
 
     def __init__(self, database: str, analyst: str, db: Connection, engines: Engines | None = None) -> None:
+        self.version = object()
         tables = db.tables
         self.types: Mapping[str, Mapping[str, str]] = {
             table.name.casefold(): {column.name.casefold(): column.type for column in table.columns}

@@ -69,7 +69,10 @@ _SAMPLES: dict[int, Value] = {
 
 @dataclass(slots=True)
 class Prepared:
-    """A statement with a name. ``types`` are the oids of its values, once they are known."""
+    """A statement with a name. ``types`` are the oids of its values, once they are known.
+
+    Once it is ``described``, its rows have these ``columns``, while ``shape`` is what it was then.
+    """
 
     sql: str
     mark: Marked
@@ -78,6 +81,7 @@ class Prepared:
     types: tuple[int, ...] | None = None
     columns: tuple[Column, ...] | None = None
     described: bool = False
+    shape: object = None
 
     @property
     def size(self) -> int:
@@ -384,6 +388,7 @@ class Conversation:
                     raise
                 columns = await self._columns(prepared, [None] * len(types))
             prepared.columns, prepared.described = columns, True
+            prepared.shape = await self.questions.shape()
         self._wire.send(m.parameter_types(types))
         self._describe(prepared.columns, ())
 
@@ -396,18 +401,18 @@ class Conversation:
         """Return the columns that the rows of a portal have, as they are described to the client."""
         if isinstance(portal.result, Result):
             return portal.result.columns
-        prepared = portal.prepared
-        if prepared.described and not portal.values:
+        prepared, shape = portal.prepared, await self.questions.shape()
+        if prepared.described and not portal.values and prepared.shape == shape:
             return prepared.columns
         columns = await self._columns(prepared, portal.values)
         if prepared.described and not alike(columns, prepared.columns):
             raise failed(
                 "0A000",
                 "cached plan must not change result type",
-                "cast the values in the statement, $1::BIGINT, so that its columns have one type",
+                "prepare it again; cast values in it, $1::BIGINT, so that its columns have one type",
             )
         if not portal.values:
-            prepared.columns, prepared.described = columns, True
+            prepared.columns, prepared.described, prepared.shape = columns, True, shape
         return columns
 
     async def _execute(self, name: str, most: int) -> None:

@@ -173,8 +173,8 @@ class Questions:
         await self.in_pool(lambda pooled: setattr(pooled.db, "epsilon", epsilon), "price")
 
     async def look(self) -> Names:
-        """Return what exists for the analyst: again, if the ledger was written to; a view may be new."""
-        seen = self._pool.place.ledger_stamp()
+        """Return what exists for the analyst: again, if a file of the database has changed."""
+        seen = self._pool.place.stamp(), self._pool.place.ledger_stamp()
         if self._names is None or seen != self._seen:
             looked = await self.in_thread(lambda: self._pool.known_names(self.client.analyst))
             if looked is None:
@@ -183,6 +183,10 @@ class Questions:
                 self._stamp = looked[1]
             self._names, self._seen = looked[0], seen
         return self._names
+
+    async def shape(self) -> object:
+        """Return what columns depend on beside a statement and its values: it changes when they may."""
+        return (await self.look()).version, self.settings.show("dpsql.margins")
 
     async def _understood(self, names: Names, question: Question) -> Understood | None:
         """Return a question in the spelling that dpsql reads; None if it is one of the catalogue."""
