@@ -12,11 +12,12 @@ from __future__ import annotations
 
 import asyncio
 import datetime
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from decimal import Decimal
+from itertools import islice
 from sys import getsizeof
-from typing import Any
+from typing import Any, TypeVar
 
 from dpsql.ir.column import Value
 from dpsql.lazy_dataclass import dataclass
@@ -34,8 +35,13 @@ from dpsql.server.settings import REPORTED, BadSetting, spelled
 from dpsql.server.transactions import Transaction
 from dpsql.server.wire import Gone, Wire
 
+T = TypeVar("T")
+
 LONGEST_TEXT = 200_000
 """Characters of one message's statements; dpsql takes 100,000 of one."""
+
+_SHORT_TEXT = 10_000
+"""Characters that are read at once: some forty milliseconds."""
 
 LONGEST_MESSAGE = 4 << 20
 _MOST_KEPT = 300
@@ -52,6 +58,8 @@ _NUMBER = 36
 """Bytes of a number in a list."""
 
 _BATCH = 500
+"""Rows or statements after which others have their turn."""
+
 _WITHIN = 60.0
 """Seconds in which a message that has begun must be there."""
 
@@ -283,14 +291,21 @@ class Conversation:
         self._portals.pop("", None)
         try:
             _check_size(sql)
-            parts = list(s.split(sql))
+            parts = await self._read(sql, lambda: [s.statement_of(*part) for part in s.split(sql)])
             if not parts:
                 self._wire.send(m.EMPTY)
-            for text, start in parts:
-                await self._at_once(Prepared(sql, Marked(sql), s.statement_of(text, start)))
+            for number, statement in enumerate(parts):
+                await self._at_once(Prepared(sql, Marked(sql), statement))
+                if number % _BATCH == _BATCH - 1:
+                    await self._wire.flush()
+                    await asyncio.sleep(0)  # others are waiting
         except Exception as error:  # a bug fails the statement, and tells nothing but its kind
             self._fail(self._failure(error))
         await self._ready()
+
+    async def _read(self, sql: str, work: Callable[[], T]) -> T:
+        """Return what reading a text gives: of a long one, in a thread, for others are waiting."""
+        return work() if len(sql) <= _SHORT_TEXT else await self.questions.in_thread(work)
 
     async def _at_once(self, prepared: Prepared) -> None:
         """Run a statement of the simple protocol, whose values are all texts."""
@@ -314,7 +329,7 @@ class Conversation:
     async def _step(self, message: m.Message) -> None:
         match message:
             case m.Parse(name, sql, types):
-                self._parse(name, sql, types)
+                await self._parse(name, sql, types)
             case m.Bind():
                 await self._bind(message)
             case m.Describe(portal, name):
@@ -325,17 +340,16 @@ class Conversation:
                 (self._portals if portal else self._prepared).pop(name, None)
                 self._wire.send(m.CLOSED)
 
-    def _parse(self, name: str, sql: str, types: tuple[int, ...]) -> None:
+    async def _parse(self, name: str, sql: str, types: tuple[int, ...]) -> None:
         _check_size(sql)
         if name and name in self._prepared:
             raise failed("42P05", "there is a prepared statement of this name", "close it first")
         if len(self._prepared) >= _MOST_KEPT and name not in self._prepared:
             raise failed("54000", "too many prepared statements", "close some of them")
-        mark = marked(sql)
-        parts = list(s.split(mark.text))
+        mark, parts = await self._read(sql, lambda: _marked_parts(sql))
         if len(parts) > 1:
             raise failed("42601", "a prepared statement is one statement", "send them one by one")
-        statement = s.statement_of(*parts[0]) if parts else s.Empty()
+        statement = parts[0] if parts else s.Empty()
         self._transaction.check(statement)
         prepared = Prepared(sql, mark, statement, types)
         self._hold(prepared.size + getsizeof(name))
@@ -628,6 +642,12 @@ class Conversation:
         if value is None:
             raise failed("42704", f"there is no setting {name}", "SHOW ALL lists them")
         return Result(texts(spelled(name)), [(value,)], "SHOW")
+
+
+def _marked_parts(sql: str) -> tuple[Marked, list[s.Statement]]:
+    """Return a text with marks, and its first two statements."""
+    mark = marked(sql)
+    return mark, [s.statement_of(*part) for part in islice(s.split(mark.text), 2)]
 
 
 def _check_size(sql: str) -> None:

@@ -183,6 +183,22 @@ def test_what_is_opened_is_closed(own_server: Served) -> None:
     assert handles() <= before + 2
 
 
+def test_the_system_asks_whether_a_silent_client_is_there(served: Served) -> None:
+    """Of a machine that has died nothing comes, not even an end: the kernel's timer runs."""
+    with Raw(served) as raw:
+        raw.login()
+        ours = f":{raw.socket.getsockname()[1]:04X}"
+        for _ in range(100):  # until the kernel waits for no acknowledgement any more
+            sockets = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
+            (timer,) = [line[5] for line in sockets if line[2].endswith(ours)]
+            kind, left = timer.split(":")
+            if kind == "02":  # keepalive
+                break
+            time.sleep(0.05)
+    assert kind == "02"
+    assert 0 < int(left, 16) <= 6_000, "hundredths of a second"
+
+
 def test_cancelling_needs_the_key(served: Served) -> None:
     with Raw(served) as raw, Raw(served) as other:
         (key,) = (body for kind, body in raw.login() if kind == b"K")
