@@ -33,13 +33,14 @@ def dataclass(
     eq: bool = True,
     repr: bool = True,
     weakref_slot: bool = False,
+    kw_only: bool = False,
 ) -> Callable[[type[_T]], type[_T]]:
     """Make a class a dataclass, as ``dataclasses.dataclass`` does with these options."""
 
     def made(cls: type[_T]) -> type[_T]:
         own = set(vars(cls))
         cls.__doc__ = cls.__doc__ or cls.__name__  # else a signature is computed to be one
-        with_fields: _Class = dataclasses.dataclass(init=False, repr=False, eq=False)(cls)
+        with_fields: _Class = dataclasses.dataclass(init=False, repr=False, eq=False, kw_only=kw_only)(cls)
         if slots:
             with_fields = _slotted(with_fields, weakref_slot)
         methods: dict[str, Any] = {"__init__": _first_init(with_fields, frozen)}

@@ -19,6 +19,7 @@ from functools import partial
 
 from dpsql.accounting.entries import Stored
 from dpsql.answer import Answer
+from dpsql.errors import Error
 from dpsql.ir.bound import Bound
 from dpsql.ir.column import Value
 from dpsql.ir.explanation import Explanation
@@ -152,7 +153,10 @@ def _free_answer(session: Session, kept: Prepared, types: list[str]) -> Answer:
     if kept.query.view is not None:
         from dpsql.private_views import check_own
 
-        check_own(session, kept.query)
+        try:
+            check_own(session, kept.query)
+        except Error as error:
+            raise error.within(kept.query.source.text, kept.query.source.name) from None
     tables = release_stages(session, kept.plan)  # of public keys at most: no private row is read
     _conclude(session, kept.query, kept.plan, None)
     return answer_of(session, kept.plan, tables, types, cost=0.0, repeated=False)

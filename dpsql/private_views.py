@@ -26,6 +26,7 @@ from dpsql.ir.plan import BoughtView, Plan
 from dpsql.ir.private_view import COUNT, PrivateView
 from dpsql.ir.source import Source, Span
 from dpsql.parse.parse import Query, parse
+from dpsql.parse.spans import span_of
 from dpsql.parse.view_statements import Access, Create, Drop, Refresh, view_statement
 from dpsql.plan.public_groups import key_columns
 from dpsql.plan.terms import Terms
@@ -41,21 +42,28 @@ def known_with(session: Session, query: Query) -> Known | None:
     hidden = {fold(cte.alias) for cte in query.tree.find_all(exp.CTE)}
     tables = {fold(table.name) for table in query.tree.find_all(exp.Table)} - hidden
     creates = isinstance(query.view, Create)
-    views = [view for view in _readable(session) if fold(view.name) in tables]
+    readable = _readable(session)
+    views = [view for view in readable if fold(view.name) in tables]
     named = [view.name for view in views if not (creates and view.lent)]
     named += [view.name for view in session.known.views if view.private]
     over = next((name for name in named if fold(name) in tables), None)
+    if isinstance(query.view, Refresh) and over is None:
+        raise unknown(session, query.view.name, query.view.at)
     if creates and over is not None:
+        read = next(table for table in query.tree.find_all(exp.Table) if fold(table.name) == fold(over))
         raise refuse(
             "D409",
             "a private view does not read another private view",
+            span_of(read, query.source.text),
             label=f"{over} is one",
             help=f"ask {over} itself: what is computed from it is free",
         )
     if isinstance(query.view, Create):
         _check_new(session, query.view, query.source.text)
-    if not creates and over is None:
-        return None
+    if over is None and not creates:
+        if not readable or tables <= {"", *_names(session.known)}:
+            return None
+        views = readable  # some name is unknown: it may be near one of these
     return replace(session.known, views=(*session.known.views, *views))
 
 

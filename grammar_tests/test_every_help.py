@@ -30,8 +30,6 @@ NOT_TO_BE_WRITTEN = {
     "join on declared keys, or lower rows_per_unit in the policy": "the owner declares keys and rows",
     "name what to select": "nothing was asked for",
     "write ?": "the value stands beside the text",
-    "write DP_GAMMA(events, exposure), with _(*) AS events, _(days) AS exposure": "names of an example",
-    "write the deviation of values as numbers, _ to _": "who asks knows how values vary",
     "write a SELECT": "there is no statement",
     "write a SELECT; dpsql never changes the data": "the statement asks for no data",
 }

@@ -38,7 +38,7 @@ from dpsql.bind.subqueries.evaluation import post_of
 from dpsql.errors import refuse
 from dpsql.ir.column import DOUBLE, Fact, Interval
 from dpsql.ir.measure import Measure, Post, Stage
-from dpsql.ir.model import Fit, Model
+from dpsql.ir.model import LARGEST_WEIGHT, Fit, Model
 from dpsql.ir.options import Options
 from dpsql.ir.relation import Join, JoinKind, ScanColumn, StageInput
 from dpsql.ir.scalar import Ref
@@ -49,9 +49,6 @@ STEPS = 8
 
 MOST_STEPS = 30
 FEWEST_STEPS = 4
-
-LARGEST = 64.0
-"""The largest weight of a term on [-1, 1]: chances are 0 or 1 long before."""
 
 _FAR = 30
 """A chance farther from 1/2 than at this sum is 0 or 1 to 13 digits."""
@@ -155,7 +152,7 @@ def _add(
 
 def _weights(ctx: Context, node: exp.Table, number: int) -> StageInput:
     """Return the one public row that each step reads: what the step before it handed down."""
-    fact = Fact(DOUBLE, Interval(-LARGEST, LARGEST), nullable=False)
+    fact = Fact(DOUBLE, Interval(-LARGEST_WEIGHT, LARGEST_WEIGHT), nullable=False)
     columns = tuple(ScanColumn(ctx.fresh(f"w{place}"), DOUBLE.sql, fact) for place in range(number))
     return StageInput(ctx.fresh("weights"), columns, ((),), 1, ctx.span(node))
 
@@ -190,4 +187,4 @@ def _times(factor: Factor, weight: str) -> str:
     return value if factor.condition is None else f"CASE WHEN {factor.condition} THEN {value} ELSE 0 END"
 
 
-__all__ = ["LARGEST", "MOST_STEPS", "STEPS", "logistic"]
+__all__ = ["MOST_STEPS", "STEPS", "logistic"]

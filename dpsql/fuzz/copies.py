@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -24,6 +23,7 @@ import duckdb
 from dpsql.engines.duckdb import DuckDB
 from dpsql.engines.identifiers import quote
 from dpsql.ir.plan import MeasurePlan
+from dpsql.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

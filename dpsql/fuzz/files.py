@@ -10,12 +10,12 @@ or sum one number that all of them sum, under conditions and keys of their own.
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass
 
 from dpsql.fuzz.queries import Query
 from dpsql.fuzz.relations import Tree, Trees
 from dpsql.fuzz.scalars import NUMBERS, Expressions
 from dpsql.fuzz.schemas import Schema, Sort
+from dpsql.lazy_dataclass import dataclass
 
 _LEAST, _MOST = 3, 7
 """How many statements a file has."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import zlib
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from dpsql.audit import plan_of
 from dpsql.errors import Error
@@ -17,6 +17,7 @@ from dpsql.fuzz import judges
 from dpsql.fuzz.shrinking import TRIES, kind, shrunk
 from dpsql.fuzz.world import World
 from dpsql.ir.plan import Plan
+from dpsql.lazy_dataclass import dataclass
 
 SILENT = 3
 """One query of so many is looked at from the neighbour too."""

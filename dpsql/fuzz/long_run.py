@@ -13,12 +13,13 @@ import shutil
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from dpsql.errors import Error
 from dpsql.fuzz.judging import Violation
 from dpsql.fuzz.run import Empty, Fuzz, fuzzing
+from dpsql.lazy_dataclass import dataclass
 
 PER_WORLD = 500
 """Triples on one world."""

@@ -15,10 +15,11 @@ import itertools
 import random
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from dpsql.fuzz.relations import Filter, Item, Join, PerUnit, Project, Sub, Table, Tree, Union, Windowed
 from dpsql.fuzz.scalars import TOKEN, Column
+from dpsql.lazy_dataclass import dataclass
 
 Names = dict[int, str]
 SUB = re.compile(r"⟪(\d+):([^⟫]*)⟫")

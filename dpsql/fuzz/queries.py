@@ -7,13 +7,13 @@ SELECT OPTIONS(max_rows_contributed = 3) ward, sex, GROUPING(sex), COUNT(*) FROM
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass
 
 from dpsql.fuzz.bounded_units import BoundedUnits
 from dpsql.fuzz.printing import Hand, numbers
 from dpsql.fuzz.relations import Sub, Tree, Trees, unit_of
 from dpsql.fuzz.scalars import NUMBERS, SHOWN, Expressions, Scope
 from dpsql.fuzz.schemas import Schema, Sort
+from dpsql.lazy_dataclass import dataclass
 
 SPREADS = ("VAR_POP", "VAR_SAMP", "VARIANCE", "STDDEV", "STDDEV_POP", "STDDEV_SAMP")
 PAIRS = (

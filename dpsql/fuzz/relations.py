@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import itertools
 import random
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeAlias
 
 from dpsql.fuzz.scalars import NUMBERS, SHOWN, Column, Expressions
 from dpsql.fuzz.schemas import Sort, Stored
+from dpsql.lazy_dataclass import dataclass
 
 Item: TypeAlias = tuple[Column, str]
 """A new column and the expression that it holds."""

@@ -13,7 +13,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from dpsql.audit.neighbours import units_of
@@ -28,6 +28,7 @@ from dpsql.fuzz.known_schema import schema_of
 from dpsql.fuzz.made_rows import fill
 from dpsql.fuzz.queries import Queries
 from dpsql.fuzz.world import World, build_copies, open_world
+from dpsql.lazy_dataclass import dataclass
 from dpsql.policy.catalogue import Known
 
 NEIGHBOURS = 5

@@ -16,7 +16,6 @@ import random
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
 
 import sqlglot
@@ -30,6 +29,7 @@ from dpsql.fuzz.schemas import Schema, Sort
 from dpsql.ir.column import Fact, Kind, type_named
 from dpsql.ir.scalar import Ref, Scalar
 from dpsql.ir.source import Source
+from dpsql.lazy_dataclass import dataclass
 from dpsql.parse.parse import parse
 
 

@@ -6,8 +6,10 @@ schema.private["visits"].columns[5]    Source("cost", FLOAT, bounded=True)
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
+
+from dpsql.lazy_dataclass import dataclass
 
 
 class Sort(Enum):

@@ -18,6 +18,8 @@ from dpsql.lazy_dataclass import dataclass
 TERM = "term"
 INTERCEPT = "(intercept)"
 COEFFICIENTS = ("coefficient", "std_error", "low", "high", "margin")
+LARGEST_WEIGHT = 64.0
+"""Weights of terms on [-1, 1] are cut to this; chances are 0 or 1 long before. Each step is bound for it."""
 
 
 class Fit(Enum):

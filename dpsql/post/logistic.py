@@ -32,7 +32,7 @@ import numpy as np
 from dpsql.aggregates import Floats
 from dpsql.ir.column import DOUBLE
 from dpsql.ir.finished import Finished
-from dpsql.ir.model import Fit, Model
+from dpsql.ir.model import LARGEST_WEIGHT, Fit, Model
 from dpsql.ir.plan import MeasurePlan
 from dpsql.ir.table import ReleasedTable
 from dpsql.lazy_dataclass import dataclass
@@ -52,9 +52,6 @@ LEFT_OUT = 3
 
 CLEAR = 0.5
 """Where the least eigenvalue of H is at least so many f, simulated margins hold: errors are shown."""
-
-LARGEST = 64.0
-"""Weights are cut to this: the next step's SQL is bound for no larger ones (bind/logistic.py)."""
 
 _LEAST = 1e-6
 _FEWEST = 128
@@ -85,7 +82,7 @@ class Steps:
         """Return the weights of all steps, those of the next one last."""
         scaled, weights = self.scaled(), [np.zeros(self.terms)]
         for gradient in self.gradients:
-            weights.append(np.clip(weights[-1] - scaled @ gradient[0], -LARGEST, LARGEST))
+            weights.append(np.clip(weights[-1] - scaled @ gradient[0], -LARGEST_WEIGHT, LARGEST_WEIGHT))
         return weights
 
     def curved(self) -> Floats:
@@ -103,7 +100,7 @@ class Steps:
         used = self.weights()[LEFT_OUT:-1]
         gradients = [gradient[0] for gradient in self.gradients[LEFT_OUT:]]
         correction = np.linalg.solve(self.curved(), np.mean(gradients, axis=0))
-        solved: Floats = np.clip(np.mean(used, axis=0) - correction, -LARGEST, LARGEST)
+        solved: Floats = np.clip(np.mean(used, axis=0) - correction, -LARGEST_WEIGHT, LARGEST_WEIGHT)
         return solved
 
     def moved(self, solution: Floats) -> Floats:

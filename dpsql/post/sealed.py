@@ -20,6 +20,7 @@ from dpsql.errors import DatabaseError, interrupted, refuse
 from dpsql.ir.column import BIGINT, DOUBLE, Kind, Type, type_named
 from dpsql.ir.measure import REPLICA_ID, REPLICA_NUMBER, REPLICAS, replicas_of
 from dpsql.policy.model import LimitsRule
+from dpsql.policy.names import perhaps
 from dpsql.policy.toml_spelling import memory_text
 from dpsql.post.projection import or_null, picked_columns, picked_rows, types_of
 from dpsql.post.sealed_process import Failed, Full, Late, Many, Process, does_not_start, left, size_of, taken
@@ -447,6 +448,9 @@ _MISSING = re.compile(
 )
 
 
+_CANDIDATE = re.compile(r'(?:^Candidate bindings: .*?|, )"(?:[^".]+\.)?([^".]+)"', re.M)
+
+
 def _unbound(error: Failed) -> Exception:
     """Convert DuckDB's binder error over empty tables to a refusal: it shows names and types only."""
     message = str(error).split("\n")[0]
@@ -457,7 +461,7 @@ def _unbound(error: Failed) -> Exception:
             help_ = "name a table of FROM, by its alias if it has one"
             return refuse("D202", f"there is no table {missing['table']} here", help=help_)
         name = missing["column"] or missing["behind"] or missing["own"]
-        help_ = "no table of FROM has it: check its spelling"
+        help_ = perhaps(name, _CANDIDATE.findall(str(error))) or "no table of FROM has it: check its spelling"
         return refuse("D202", f"there is no column {name} here", help=help_)
     return refuse(
         "D205",

@@ -23,6 +23,7 @@ SELECT COUNT(*), DP_BETA(3, 4) FROM patients;
 
 -- case: the posterior of public numbers
 -- outcome: refused D205 at 1:8
+-- instead: SELECT DP_GAMMA(events, exposure) FROM (SELECT COUNT(*) AS events, SUM(minutes) AS exposure FROM visits)
 SELECT DP_GAMMA(beds, floor) FROM wards;
 
 -- case: the posterior of sums over groups
@@ -50,4 +51,5 @@ SELECT DP_BETA(COUNT(*) FILTER (WHERE smoker), COUNT(*) FILTER (WHERE NOT smoker
 
 -- case: a deviation that is a column
 -- outcome: refused D205 at 1:38
+-- instead: SELECT DP_NORMAL(SUM(age), COUNT(age), 12.5) FROM patients
 SELECT DP_NORMAL(SUM(age), COUNT(*), age) FROM patients;

@@ -26,11 +26,11 @@ from dpsql.audit.neighbours import shuffled, without
 from dpsql.audit.oracles import violations, without_noise
 from dpsql.engines import fast_sums
 from dpsql.engines.measure_sql import measure_sql
-from dpsql.ir.model import Fit
+from dpsql.ir.model import LARGEST_WEIGHT, Fit
 from dpsql.ir.plan import MeasurePlan, Noise, Plan, Shape
 from dpsql.ir.relation import with_rows
 from dpsql.ir.table import ReleasedTable
-from dpsql.post.logistic import LARGEST, Steps, fitted, handed_down, note, replicas
+from dpsql.post.logistic import Steps, fitted, handed_down, note, replicas
 from dpsql.releasing import from_system
 
 COLUMNS = "smoker, age, sex, ward, bmi"
@@ -151,7 +151,7 @@ def steps_at(session: Any, sql: str, seed: int) -> list[MeasurePlan]:
     terms = len(gradient.measure.model.terms) - 1 if gradient.measure.model is not None else 0
     generator = np.random.default_rng(seed)
     drawn = [generator.normal(0, 2, terms).tolist() for _ in range(3)]
-    drawn += [[far, *[0.0] * (terms - 1)] for far in (LARGEST, -LARGEST)]
+    drawn += [[far, *[0.0] * (terms - 1)] for far in (LARGEST_WEIGHT, -LARGEST_WEIGHT)]
     return [plan.measures[0], *(at(step, weights) for step in (gradient, curvature) for weights in drawn)]
 
 
@@ -334,7 +334,7 @@ def test_what_was_released_of_nobody_is_finite(db: dpsql.Connection, factor: flo
         model = made[upto - 1][0].measure.model
         assert model is not None
         weights = [column.values[0] for column in handed_down(made[:upto], model)]
-        assert all(isinstance(weight, float) and abs(weight) <= LARGEST for weight in weights)
+        assert all(isinstance(weight, float) and abs(weight) <= LARGEST_WEIGHT for weight in weights)
     model = made[-1][0].measure.model
     assert model is not None
     for column in fitted(made, model, 0.95)[1:]:

@@ -192,6 +192,33 @@ def test_dropping_forgets_the_name_alone(db: dpsql.Connection) -> None:
     assert (db.execute(ASKED).rows, db.budget.spent) == (answer.rows, spent)
 
 
+@pytest.mark.parametrize(
+    ("wrong", "place", "help"),
+    [
+        ("SELECT SUM(n) FROM censs", (1, 20), "census"),
+        ("REFRESH PRIVATE VIEW censs", (1, 22), "census"),
+        ("DROP PRIVATE VIEW censs", (1, 19), "census"),
+        ("GRANT SELECT ON censs TO bo", (1, 17), "census"),
+        ("SELECT SUM(n) FROM census WHERE warde = 'a'", None, "ward"),
+    ],
+)
+def test_a_wrong_name_is_told_the_nearest(
+    db: dpsql.Connection, wrong: str, place: tuple[int, int] | None, help: str
+) -> None:
+    db.execute(CREATE)
+    with pytest.raises(dpsql.Error) as error:
+        db.execute(wrong)
+    assert error.value.position == place
+    assert error.value.help == f"did you mean {help}?"
+
+
+def test_a_view_of_a_view_is_shown_where_it_reads(db: dpsql.Connection) -> None:
+    db.execute(CREATE)
+    with pytest.raises(dpsql.Error, match="does not read another private view") as error:
+        db.execute("CREATE PRIVATE VIEW b AS SELECT sex FROM census")
+    assert error.value.position == (1, 42)
+
+
 def test_it_stays_of_the_data_that_it_was_bought_for(data: Path) -> None:
     with dpsql.connect(data) as db:
         db.execute(CREATE)
