@@ -174,7 +174,7 @@ def test_what_clients_saw_survives_kills_of_workers(clinic_for_all: Path) -> Non
 
 @pytest.mark.sweep
 def test_a_thousand_come_and_go(own_server: Served) -> None:
-    """In all the ways to leave: no handle, thread or memory stays, and no place of the fifty of an analyst."""
+    """In all the ways to leave: no handle, thread, memory, or place of the fifty of an analyst stays."""
     draw = random.Random(1_000)
 
     def come_and_go() -> None:
