@@ -11,6 +11,7 @@ Test: tests/unit/test_server_configuration.py
 
 from __future__ import annotations
 
+import os
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
@@ -59,7 +60,8 @@ def setup_of(
         idle=float(given.get("idle", defaults.idle)),
     )
     certificate, key, log = (folder / given[name] if name in given else None for name in _PATHS)
-    listen = tuple(given.get("listen") or (f"127.0.0.1:{PORT}",))
+    listen = given.get("listen") or (f"127.0.0.1:{PORT}",)
+    listen = tuple(os.path.abspath(folder / each) if os.sep in each else each for each in listen)
     return Setup(places, listen, certificate, key, limits, log, given.get("processes", 1))
 
 

@@ -275,6 +275,15 @@ def test_off_the_machine_without_a_certificate_nothing_starts(served: Served) ->
     assert "need TLS there" in done.stderr
 
 
+@pytest.mark.parametrize("place", ["nobody.invalid:5433", "sock.invalid", "./nothing/here"])
+def test_a_place_that_nobody_can_listen_on_fails_the_check(served: Served, place: str) -> None:
+    words = [sys.executable, "-m", "dpsql.cli", "serve", *served.words, "--listen", place, "--check"]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 1
+    assert f"{place.removeprefix('.')} cannot be listened on" in done.stderr
+    assert "./FOLDER, with a slash" in done.stderr
+
+
 def test_unix_sockets_and_files_are_as_they_must_be(served: Served) -> None:
     assert psql(served, "SELECT 1", host=str(served.folder), port="5433").returncode == 0
     assert stat.S_IMODE(served.file.stat().st_mode) == 0o600
