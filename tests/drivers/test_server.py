@@ -10,8 +10,10 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import closing
 from pathlib import Path
 
+import duckdb
 import pexpect
 import psycopg
 import pytest
@@ -345,6 +347,29 @@ def test_new_data_and_a_new_policy_are_taken_over(clinic_for_all: Path, tmp_path
         assert any(line["event"] == "unopened" and "not TOML" in line["why"] for line in server.log())
     finally:
         server.close()
+
+
+def test_a_folder_of_files_is_served(tmp_path: Path) -> None:
+    """A file that is replaced is read by the next question, which says so."""
+    folder = tmp_path / "clinic"
+    folder.mkdir()
+    made = f"COPY (SELECT i AS id, {{}} AS cost FROM range(1000) AS t(i)) TO '{folder}/visits.parquet'"
+    folder.with_suffix(".toml").write_text(
+        "[budget]\nepsilon = 9.0\ndelta = 1e-6\n[query]\nepsilon = 2.0\n[analysts.ana]\nepsilon = 9.0\n"
+        '[unit]\nname = "person"\ncolumn = "id"\n'
+        "[tables.visits.columns]\nid = {}\ncost = { range = [0, 500] }\n"
+    )
+    duckdb.execute(made.format(100))
+    with (
+        closing(Served(folder, analysts=("ana",))) as server,
+        psycopg.connect(server.url(), autocommit=True) as db,
+    ):
+        said: list[str] = []
+        db.add_notice_handler(lambda notice: said.append(str(notice.message_primary)))
+        assert 70_000 < float(db.execute("SELECT SUM(cost) FROM visits").fetchall()[0][0]) < 130_000
+        duckdb.execute(made.format(400))
+        assert 370_000 < float(db.execute("SELECT SUM(cost) FROM visits").fetchall()[0][0]) < 430_000
+        assert "the data or the policy are new since your last question" in said
 
 
 def test_it_stops_in_good_order(own_server: Served) -> None:
