@@ -46,7 +46,7 @@ day = {{ range = [0, 4000] }}
 
 
 def run(setting: Setting) -> Report:
-    years, asked = (200, 1) if setting.quick else (20_000, 20)
+    years, asked = (200, 1) if setting.quick else (20_000, 10)
     table = Table(
         "a day that is found in 95 %",
         ("accountant", "days", "epsilon of it", "away", "found", "years", "one by one"),
