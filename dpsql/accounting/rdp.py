@@ -115,7 +115,7 @@ class Rdp(Concentrated):
             case ThresholdEvent():
                 return self._units(0, delta_units(event))
             case ResponseEvent():
-                return self._response(event, response_divergence(epsilon_of(event), order))
+                return self._response(event, designed_divergence(epsilon_of(event), event.values, order))
             case _:
                 assert_never(event)
 
