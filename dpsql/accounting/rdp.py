@@ -42,6 +42,7 @@ from dpsql.accounting.divergences import (
     largest_within,
     response_divergence,
 )
+from dpsql.accounting.responses import designed_divergence
 from dpsql.accounting.rounding import INVERTIBLE, at_most, delta_units, epsilon_of, ratio_of, up
 from dpsql.accounting.units import Units
 from dpsql.ir.event import (

@@ -57,7 +57,7 @@ def stored(events: tuple[Event, ...]) -> str:
 
 
 def _numbers(event: Event) -> tuple[Any, ...]:
-    """Return the fields of an event; a response as it was written before there were designs, if it has none."""
+    """Return the fields of an event; of a response without a design its epsilon, as it always was."""
     numbers = astuple(event)
     return numbers[:1] if isinstance(event, ResponseEvent) and event.values == 2 else numbers
 

@@ -59,7 +59,7 @@ class ChoiceEvent:
 class ResponseEvent:
     """One column of randomized responses, each epsilon-locally private.
 
-    ``values`` are those of a direct answer; 0 is a mark for each value. Two tell most, and stand for anything.
+    ``values`` are those of a direct answer; 0 is a mark for each value. Two tell most: they stand for all.
     """
 
     epsilon: float
