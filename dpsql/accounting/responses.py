@@ -12,31 +12,26 @@ Proof   Answers are those of mechanisms/randomized_response.py for a ratio of at
         the mean of (P/Q)^a is w E^a + w E^(1-a) + (k-2) w, and w (E + k - 1) = 1 makes it 1 + w X.
         Marks: two marks differ, of 1/2 and q = 1 / (1 + E), and the two factors are 2^-a (q^(1-a) + p^(1-a))
         and 2^(a-1) (q^a + p^a); their product is (1 + q E^a + p E^-a) / 2 = 1 + q X / 2.
-        D_a does not fall in a, for given laws (van Erven and Harremoes 2014, theorem 3), and is at most e.
-        So D_a / a is at most t between a and b where D_b <= t a, and from e / t on: ``designed_rho`` goes
-        from 1 to e / t in steps for which it tests that, and takes a greater t where it cannot go on.
+        D_a is at most e, so that D_a / a is at most t from e / t on; up to there see every_order.py.
         Arithmetic has 60 digits; X loses at most 40 of them, since e is at least ``LEAST`` and steps are at
-        least ``_SHORTEST``. ``_SLACK`` is a thousand times as much.
-Test    tests/privacy/test_responses.py: against sums over the laws themselves; a planted error is found
+        least ``SHORTEST``. ``_SLACK`` is a thousand times as much.
+Test    tests/privacy/test_every_order.py: against sums over the laws themselves; a planted error is found
 """
 
 from __future__ import annotations
 
-import decimal
 from decimal import Decimal
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from dpsql.accounting.conversions import response_rho
 from dpsql.accounting.divergences import response_divergence
+from dpsql.accounting.every_order import CONTEXT, covered
 
 LEAST, MOST = Fraction(1, 10**7), 40
 """Epsilons between which a design counts; others are charged as anything e-private."""
 
-_CONTEXT = decimal.Context(prec=60, Emin=-(10**6), Emax=10**6, traps=[])
 _SLACK = 1 + Decimal(10) ** -17
-_SHORTEST = Decimal(2) ** -30
-_STEP = Decimal(1) / 128
 _ABOVE = Decimal("1.01")
 _GUESSES = 16
 
@@ -47,7 +42,7 @@ def designed_divergence(epsilon: Fraction, values: int, order: Fraction) -> Frac
     _check(values)
     if values == 2 or not LEAST <= epsilon <= MOST:
         return anything
-    c, e = _CONTEXT, _decimal(epsilon)
+    c, e = CONTEXT, _decimal(epsilon)
     return min(anything, Fraction(_divergence(e, _weight(c.exp(e), values), _decimal(order))))
 
 
@@ -58,21 +53,14 @@ def designed_rho(epsilon: Fraction, values: int) -> Fraction:
     _check(values)
     if values == 2 or not LEAST <= epsilon <= MOST:
         return anything
-    c, e, one = _CONTEXT, _decimal(epsilon), Decimal(1)
-    weight, a, step = _weight(c.exp(e), values), one, _STEP
+    c, e, one = CONTEXT, _decimal(epsilon), Decimal(1)
+    weight = _weight(c.exp(e), values)
     # the limit at 1 is the mean of the loss; between, a few orders find nearly the greatest
     guesses = [c.multiply(c.multiply(weight, e), c.subtract(c.exp(e), one))]
     for place in range(1, _GUESSES + 1):
         order = c.add(one, c.divide(Decimal(place**2), c.multiply(e, Decimal(8))))
         guesses.append(c.divide(_divergence(e, weight, order), order))
-    t = c.multiply(max(guesses), _ABOVE)
-    while c.multiply(t, a) < e:
-        if _divergence(e, weight, c.add(a, step)) <= c.multiply(t, a):
-            a, step = c.add(a, step), c.add(step, step)
-        elif step > _SHORTEST:
-            step = c.divide(step, Decimal(2))
-        else:
-            t = c.multiply(t, _ABOVE)
+    t = covered(partial(_divergence, e, weight), max(guesses), _ABOVE, partial(c.divide, e))
     return min(anything, Fraction(c.multiply(t, _SLACK)))
 
 
@@ -82,17 +70,17 @@ def _check(values: int) -> None:
 
 
 def _weight(ratio: Decimal, values: int) -> Decimal:
-    c, one = _CONTEXT, Decimal(1)
+    c, one = CONTEXT, Decimal(1)
     whole = c.add(ratio, Decimal(values - 1)) if values else c.multiply(Decimal(2), c.add(ratio, one))
     return c.divide(one, whole)
 
 
 def _divergence(e: Decimal, weight: Decimal, order: Decimal) -> Decimal:
-    c, one = _CONTEXT, Decimal(1)
+    c, one = CONTEXT, Decimal(1)
     power, less = c.exp(c.multiply(order, e)), c.subtract(order, one)
     x = c.multiply(c.subtract(power, c.exp(e)), c.subtract(one, c.divide(one, power)))
     return c.multiply(c.divide(c.ln(c.fma(weight, x, one)), less), _SLACK)
 
 
 def _decimal(number: Fraction) -> Decimal:
-    return _CONTEXT.divide(Decimal(number.numerator), Decimal(number.denominator))
+    return CONTEXT.divide(Decimal(number.numerator), Decimal(number.denominator))

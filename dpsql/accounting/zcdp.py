@@ -6,7 +6,8 @@ Claim   queries whose charges stay within the total are together (epsilon, delta
         each is chosen after seeing the answers of those before.
 Proof   Gaussian noise is D^2/(2 sigma^2)-zCDP (Bun and Steinke 2016, proposition 1.6). Laplace noise with
         eps0 = D/b is (eps0 - 1 + exp(-eps0))-zCDP: see mechanisms/laplace.py. A choice with a loss that
-        ranges over epsilon is epsilon^2/8-zCDP (Cesar and Rogers 2021, by Hoeffding's lemma). Anything
+        ranges over epsilon is epsilon^2/8-zCDP (Cesar and Rogers 2021, by Hoeffding's lemma), and less where
+        epsilon is large: see choices. Anything
         epsilon-private is epsilon tanh(epsilon/2)-zCDP: see conversions.response_rho; answers of more than
         two values cost less: see responses. Keys shown by a threshold make it delta-approximate zCDP; sums of
         rho and of delta compose adaptively, as a filter (Feldman and Zrnic 2021; Whitehouse et al. 2023). rho
@@ -22,6 +23,7 @@ from fractions import Fraction
 from typing import assert_never
 
 from dpsql.accounting import AccountantOf
+from dpsql.accounting.choices import choice_rho
 from dpsql.accounting.concentrated import Concentrated, Noise
 from dpsql.accounting.conversions import (
     laplace_eps0,
@@ -78,7 +80,7 @@ class Zcdp(Concentrated):
             case GaussianEvent():
                 return self._units(up(ratio_of(event) ** 2 / 2))
             case ChoiceEvent():
-                return self._units(up(epsilon_of(event) ** 2 / 8))
+                return self._units(up(choice_rho(epsilon_of(event))))
             case ThresholdEvent():
                 return self._units(0, delta_units(event))
             case ResponseEvent():

@@ -1,8 +1,9 @@
-"""Charges of randomized responses by their design, against sums over the laws themselves."""
+"""What zCDP charges for responses and choices, against sums over the laws themselves."""
 
 from __future__ import annotations
 
 import itertools
+import math
 import random
 from decimal import Decimal
 from fractions import Fraction
@@ -10,11 +11,12 @@ from fractions import Fraction
 import mpmath
 import pytest
 
-from dpsql.accounting import accountant, responses
+from dpsql.accounting import accountant, choices, every_order, responses
+from dpsql.accounting.choices import choice_rho
 from dpsql.accounting.conversions import response_rho
 from dpsql.accounting.divergences import response_divergence
 from dpsql.accounting.responses import designed_divergence, designed_rho
-from dpsql.ir.event import ResponseEvent
+from dpsql.ir.event import ChoiceEvent, ResponseEvent
 from dpsql.mechanisms.randomized_response import WORDS, design
 from dpsql.plan.export import MOST_VALUES
 
@@ -96,3 +98,62 @@ def test_two_values_stand_for_anything() -> None:
         assert designed_divergence(epsilon, 2, Fraction(4)) == response_divergence(epsilon, Fraction(4))
     assert designed_rho(Fraction(0), 3) == 0
     assert Decimal(1) < responses._SLACK
+
+
+# ---- choices -------------------------------------------------------------------------------------------
+
+
+def of_two_ends(epsilon: float, least: float, order: float) -> mpmath.mpf:
+    """Return D_a / a of a loss of ``least`` or that and epsilon."""
+    e, s, a = mpmath.mpf(epsilon), mpmath.mpf(least), mpmath.mpf(order)
+    high = (mpmath.exp(-s) - 1) / (mpmath.exp(e) - 1)
+    mean = high * mpmath.exp(a * (s + e)) + (1 - high) * mpmath.exp(a * s)
+    return mpmath.log(mean) / (a - 1) / a
+
+
+def greatest(epsilon: float) -> mpmath.mpf:
+    """Return nearly the greatest D_a / a of losses on two ends, at all orders."""
+    places = [mpmath.mpf(place) / 200 for place in range(1, 200)]
+    return max(of_two_ends(epsilon, -epsilon * place, order) for place in places for order in ORDERS[::8])
+
+
+@pytest.mark.parametrize("epsilon", [1.0, 1.7, 3.0, 8.0, 40.0])
+def test_a_choice_costs_no_less_than_any_loss_on_two_ends(epsilon: float) -> None:
+    with mpmath.workdps(40):
+        found, rho = greatest(epsilon), choice_rho(Fraction(epsilon))
+        assert found <= mpmath.mpf(rho.numerator) / rho.denominator <= found * mpmath.mpf("1.003")
+    assert accountant("zcdp").charge((ChoiceEvent(epsilon),)).main == math.ceil(rho * 10**15)
+
+
+def test_a_step_that_is_not_tested_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A planted error: the limit at order 1 is taken for all; for ten values it is not the greatest."""
+    monkeypatch.setattr(responses, "covered", lambda divergence, guess, above, end: guess)
+    monkeypatch.setattr(responses, "_GUESSES", 0)
+    designed_rho.cache_clear()
+    try:
+        with mpmath.workdps(60):
+            assert max(divergence(1.0, 10, order) / order for order in ORDERS) > float(
+                designed_rho(Fraction(1), 10)
+            )
+    finally:
+        designed_rho.cache_clear()
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_steps_cover_a_greatest_that_lies_between(seed: int) -> None:
+    """Of any divergence that grows, also one with a jump: no order is above the line."""
+    rng = random.Random(seed)
+    jump = Decimal(1) + Decimal(rng.random()) * 5
+
+    def divergence(order: Decimal) -> Decimal:
+        return order * (Decimal("0.5") if order < jump else Decimal("0.9"))
+
+    t = every_order.covered(divergence, Decimal("0.5"), Decimal("1.01"), lambda t: Decimal(10))
+    assert Decimal("0.9") <= t <= Decimal("0.95")
+
+
+def test_what_is_saved() -> None:
+    """One part in a hundred at epsilon 1, a fifth at 4.5; below 1 nothing is asked."""
+    part = {e: float(choice_rho(Fraction(e)) / (Fraction(e) ** 2 / 8)) for e in (0.5, 1.0, 2.0, 4.0)}
+    assert part == pytest.approx({0.5: 1, 1.0: 0.987, 2.0: 0.95, 4.0: 0.836}, abs=2e-3)
+    assert choice_rho(Fraction(choices.MOST + 1)) == Fraction(choices.MOST + 1) ** 2 / 8
