@@ -202,6 +202,7 @@ CODES: dict[str, str] = {
     "D511": "the answer would show nothing at this price",
     "D512": "the ledger lacks entries that its witness or mirror knows",
     "D513": "a private view was bought under other declarations",
+    "D514": "the file of units is not what the ledger knows",
     "D601": "the engine failed; what was debited stays debited",
     "D602": "the database cannot be opened",
     "D603": "the query took longer than its time limit; what was debited stays debited",
@@ -215,6 +216,7 @@ CODES: dict[str, str] = {
     "D806": "the unit is not of one kind everywhere",
     "D807": "the policy file cannot be read",
     "D808": "a view of the policy is not a query that dpsql can read from",
+    "D809": "a unit is in another block than before",
     "D901": "an error of dpsql's own",
 }
 

@@ -54,7 +54,7 @@ table = "people"
 key = "id"
 column = "id"
 about = 5000
-blocks = { column = "age", values = [30, 31] }
+blocks = { column = "age", values = [30, 31], check = true }
 
 [tables.people]
 files = "people-*.csv"

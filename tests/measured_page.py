@@ -208,6 +208,30 @@ def more_fast() -> Rows:
     }
 
 
+def served() -> Rows:
+    """What `dpsql serve` adds to an answer; the README has none of it."""
+    memory = dict(table("server", "200 idle clients")["rows"])
+    loads = {row[0]: row[1] for row in table("server", "four clients")["rows"]}
+    more = times(verdicts("server", "answers a second"), ".2f")
+    return {
+        "the protocol alone, there and back (`SHOW`)": milliseconds("the protocol alone"),
+        "what the wire adds to a repeated answer of 50 rows": milliseconds("what the wire adds"),
+        "a login and a repeated answer": milliseconds("login and first answer"),
+        "repeated answers a second to four clients on the same two cores: one process of the server": (
+            f"{loads[1]:.0f}"
+        ),
+        "the same: two processes": f"{loads[2]:.0f}, {more}",
+        "the server's processor time of an answer, two processes beside one": times(
+            verdicts("server", "server CPU an answer"), ".2f"
+        ),
+        "memory with 200 idle clients: one process, two processes": f"{memory[1]:.0f} MB, {memory[2]:.0f} MB",
+    }
+
+
+def milliseconds(what: str) -> str:
+    return f"{verdicts('server', what)[0]:.2g} ms"
+
+
 def all_three(title: str, *of: str) -> str:
     return times(cells("overhead", title, "COUNT, SUM, AVG", *of, column="whole ratio"))
 
@@ -274,7 +298,13 @@ Queries of TPC-H with the customer as the unit, at scale 1, by `python -m benchm
 {tpch()}
 ## How fast, and how large
 
-{listed(how_fast() | more_fast())}"""
+{listed(how_fast() | more_fast())}
+## What a server adds
+
+`python -m benchmarks server`, over a loopback address without TLS, with psycopg; clients on the same two
+cores.
+
+{listed(served())}"""
 
 
 def readme(text: str) -> str:

@@ -51,7 +51,10 @@ class Amount(Protocol):
     def __add__(self, other: Self, /) -> Self: ...
 
     def __sub__(self, other: Self, /) -> Self:
-        """Return the difference. Total minus spent is what is left, negative if the total is overdrawn."""
+        """Return the difference. Total minus spent is what is left, negative if the total is overdrawn.
+
+        An amount is within what is left if, and only if, it is within the total together with what is spent.
+        """
         ...
 
     def within(self, total: Self, /) -> bool:

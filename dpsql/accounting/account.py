@@ -85,7 +85,7 @@ class Account:
             case "blocks":
                 self._append(link)
             case "units":
-                if self.blocks.fold_units(link.id):
+                if self.blocks.fold_units(link.id, str(entry["digest"])):
                     for spending in (self.spent, self.shared.spent):
                         spending.begin_check(self.accountant.zero)
             case "verified" | "contents" | "forgotten" | "cap" | "members":

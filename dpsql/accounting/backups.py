@@ -8,6 +8,7 @@ A backup is a ledger file of its own. It lacks what is spent after it, so it is 
 from __future__ import annotations
 
 import os
+import shutil
 import sqlite3
 import tempfile
 from pathlib import Path
@@ -15,7 +16,16 @@ from pathlib import Path
 from dpsql.accounting.account import Account
 from dpsql.accounting.chain import START, Chain, Link
 from dpsql.accounting.entry_index import names_of
-from dpsql.accounting.ledger_file import damaged, place, sync_folder, translated, unusable
+from dpsql.accounting.ledger_file import (
+    damaged,
+    exists,
+    inode,
+    place,
+    sync_folder,
+    translated,
+    unusable,
+)
+from dpsql.accounting.units_file import beside
 
 
 def backed_up(ledger: Path, target: Path, patience: float = 10.0) -> Link:
@@ -50,6 +60,31 @@ def backed_up(ledger: Path, target: Path, patience: float = 10.0) -> Link:
     finally:
         source.close()
     return last
+
+
+def units_backed_up(ledger: Path, target: Path) -> bool:
+    """Copy the file of units beside a ledger to a new file, only for its owner; return False without one.
+
+    It is copied after its ledger, which refuses an older one.
+    """
+    source = beside(place(ledger))
+    if not exists(source):
+        return False
+    with translated(target):
+        inode(source)
+        try:
+            with source.open("rb") as file, open(target, "xb", opener=_only_for_its_owner) as copy:
+                shutil.copyfileobj(file, copy)
+                copy.flush()
+                os.fsync(copy.fileno())
+        except FileExistsError:
+            raise unusable(f"{target} is there already, and is left alone", "name a new file") from None
+        sync_folder(target.absolute().parent)
+    return True
+
+
+def _only_for_its_owner(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
 
 
 def _copy(connection: sqlite3.Connection, draft: Path) -> None:

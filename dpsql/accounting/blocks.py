@@ -10,9 +10,10 @@ Proof   A debit is paid in every block that its rows can be in, by the list of i
         induction over the list: when a value is appended, its units stood in the rest, or there were none.
         The new block therefore starts with all that was paid in the rest. Under a check it starts with what
         was paid in the rest before the check began: a unit that was seen since then, in whatever block, is
-        known to the file of units, and the database is shut if it is in the new block now (session/
-        units_seen.py). A connection that knows a shorter list pays in the rest for what it does not know,
-        and what is paid in the rest is paid in every block that it does not know.
+        known to the file of units, and no value is appended while it has that value (session/units_seen.py).
+        Nobody pays who has not looked at the units since then. A connection that knows a shorter list pays
+        in the rest for what it does not know, and what is paid in the rest is paid in every block that it
+        does not know.
 Test    tests/privacy/test_block_accounts.py
 """
 
@@ -61,7 +62,7 @@ class BlockList:
 
     Of each value, ``appended`` is the entry that added it, and ``inherits`` the entry up to which debits that
     are paid in the rest are paid in it too. With ``check``, units are ``checked`` from the next entry of
-    units on.
+    units on, and ``units`` is the digest of their file.
     """
 
     column: str = ""
@@ -70,12 +71,13 @@ class BlockList:
     inherits: list[int] = field(default_factory=list)
     check: bool = False
     checked: int | None = None
+    units: str | None = None
 
     def __bool__(self) -> bool:
         return bool(self.column)
 
     def clear(self) -> None:
-        self.column, self.check, self.checked = "", False, None
+        self.column, self.check, self.checked, self.units = "", False, None, None
         for numbers in (self.values, self.appended, self.inherits):
             numbers.clear()
 
@@ -98,14 +100,26 @@ class BlockList:
             self.appended.append(id)
             self.inherits.append(id if lasting is None else lasting)
         self.column, self.check, self.checked = str(entry["column"]), bool(entry["check"]), lasting
+        self.units = None if lasting is None else self.units
         return lasting is not None
 
-    def fold_units(self, id: int) -> bool:
+    def fold_units(self, id: int, digest: str) -> bool:
         """Add an entry of kind units; return whether the check begins with it."""
-        if not self.check or self.checked is not None:
+        if not self.check:
             return False
-        self.checked = id
-        return True
+        begins, self.units = self.checked is None, digest
+        self.checked = id if begins else self.checked
+        return begins
+
+    def check_seen(self, checked: int | None) -> None:
+        """Raise D505 for a connection that has not looked at the units since they are ``checked``."""
+        if self.check and checked != self.checked:
+            raise refuse(
+                "D505",
+                "the units of this connection are not checked",
+                label="check = true came into the policy after it was opened",
+                help="open the database again",
+            )
 
     def paid(self, id: int, blocks: Collection[int] | None) -> Numbers | None:
         """Return the present blocks in which a debit is paid, by its entry; None for all."""
@@ -147,8 +161,11 @@ class BlockList:
                 parts.append((amount, tuple(block for block in amounts if amounts[block] == amount)))
         return parts
 
-    def changes(self, wanted: BlocksWanted | None) -> list[dict[str, Any]]:
-        """Return the entry that turns the present blocks into these; refuse what is no longer list."""
+    def changes(self, wanted: BlocksWanted | None, looked: bool = False) -> list[dict[str, Any]]:
+        """Return the entry that turns the present blocks into these; refuse what is no longer list.
+
+        A list that grows under a check is left to who has ``looked`` at the units.
+        """
         if wanted is None:
             if self:
                 raise _other_blocks(f"this ledger has blocks by {self.column}, and the policy has none")
@@ -163,6 +180,8 @@ class BlockList:
             raise ChangedList(at, self.values[at])
         if self and len(wanted.values) == len(self.values) and wanted.check == self.check:
             return []
+        if self.checked is not None and wanted.check and not looked:
+            return []
         return [
             {"kind": "blocks", "column": wanted.column, "values": [*wanted.values], "check": wanted.check}
         ]
@@ -176,10 +195,12 @@ class BlockList:
             "inherits": [*self.inherits],
             "check": self.check,
             "checked": self.checked,
+            **({} if self.units is None else {"units": self.units}),
         }
 
     def load(self, written: dict[str, Any]) -> None:
         self.column, self.check, self.checked = written["column"], written["check"], written["checked"]
+        self.units = written.get("units")
         self.values, self.appended = [*written["values"]], [*written["appended"]]
         self.inherits = [*written["inherits"]]
 

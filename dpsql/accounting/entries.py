@@ -118,7 +118,7 @@ class Debit:
     the query that needs them. ``parameters`` are the values of the question marks in the SQL. ``room`` is how
     many bytes of the ledger the analyst may fill. With ``digested``, the ledger keeps keyed digests of the
     SQL and the parameters. ``blocks`` are those of units that it reads, None all, of a list with ``listed``
-    values.
+    values. ``checked`` is the entry since which its connection's units are checked.
     """
 
     analyst: str  # "" is the owner, who pays from the database's account only
@@ -139,6 +139,7 @@ class Debit:
     study: str = ""
     blocks: tuple[int, ...] | None = None
     listed: int = 0
+    checked: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

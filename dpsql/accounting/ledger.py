@@ -24,7 +24,7 @@ from types import TracebackType
 
 from dpsql.accounting import Accountant, Amount, bound
 from dpsql.accounting.account import Account
-from dpsql.accounting.blocks import EVERYWHERE, BlocksRead, Prices, written_of
+from dpsql.accounting.blocks import EVERYWHERE, BlocksRead, BlocksWanted, Prices, written_of
 from dpsql.accounting.chain import START, Chain, Link, create
 from dpsql.accounting.entries import (
     Content,
@@ -197,6 +197,11 @@ class Ledger:
             return bool(before)
 
     @property
+    def path(self) -> Path:
+        """Return the real path of the file."""
+        return self._chain.path
+
+    @property
     def accountant(self) -> Accountant:
         """Return the accountant, with what the ledger fixes of it."""
         return self._account.accountant
@@ -257,6 +262,7 @@ class Ledger:
             analyst = debit.analyst or None
             paid = self._latest(debit.digest, debit.version)
             shared = account.shared.of(debit.analyst, debit.study)
+            account.blocks.check_seen(debit.checked)
             blocks = account.blocks.touched(debit.blocks, debit.listed)
             # The price sets the noise: a debit without an answer is joined only at its own price.
             if paid is None or (paid.answer is None and paid.price != debit.price):
@@ -453,6 +459,26 @@ class Ledger:
         with self._chain.reading():
             there = self._account.blocks
             return tuple(map(there.named, there.numbers)) if there else ()
+
+    def units_seen(self, wanted: BlocksWanted) -> tuple[str | None, int | None, bool]:
+        """Return the digest of the file of units, since when they are checked, and whether for this list."""
+        with self._chain.reading():
+            there = self._account.blocks
+            return there.units, there.checked, not there.changes(wanted, looked=True)
+
+    def note_units(self, wanted: BlocksWanted, digest: str, version: str, fact: str) -> int:
+        """Note that the units of this version are in the file, and are where they were under this list.
+
+        Return the entry since which units are checked.
+        """
+        with self._chain.writing() as pen:
+            self._check_promise()
+            for change in self._account.blocks.changes(wanted, looked=True):
+                pen.append({"time": now()} | change)
+            pen.append({"kind": "units", "time": now(), "digest": digest})
+            pen.append({"kind": "verified", "time": now(), "version": version, "facts": [fact]})
+        with self._chain.reading():
+            return self._account.blocks.checked or 0
 
     def paid_in(self, entry: Entry) -> tuple[int, ...] | None:
         """Return the present blocks in which an entry for display is paid; None is all."""

@@ -64,7 +64,7 @@ def recomputed(entries: Iterable[Link], rules: Accountant) -> Recomputed:
             case "blocks":
                 blocks.fold(link.id, entry)
             case "units":
-                blocks.fold_units(link.id)
+                blocks.fold_units(link.id, str(entry["digest"]))
         if entry["kind"] in ("debit", "share", "cap", "members"):
             shared.fold(entry, rules)
             before.append(link)

@@ -65,13 +65,11 @@ class Spending(Generic[K]):
         self, account: K, blocks: Iterable[int], price: Amount, total: Amount, zero: Amount
     ) -> tuple[int, Amount] | None:
         """Return a block in which a price does not fit the total, and what was spent there, if any."""
-        base, apart = self.everywhere.get(account, zero) + price, self.apart.get(account, {})
+        spent, apart = self.everywhere.get(account, zero), self.apart.get(account, {})
+        left, fits = total - (spent + price), (spent + price).within(total)
         for block in blocks:
-            after = base + apart[block] if block in apart else base
-            if not after.within(total):
-                return block, after - price
-            if not apart:
-                return None
+            if not (apart[block].within(left) if block in apart else fits):
+                return block, self.of(account, block, zero)
         return None
 
     def begin_check(self, zero: Amount) -> None:

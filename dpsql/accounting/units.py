@@ -40,6 +40,8 @@ class Units:
         return bool(self.main or self.delta or self.responses)
 
     def __add__(self, other: Units) -> Units:
+        if self.responses is None and other.responses is None:  # with many blocks, many are added
+            return Units(self.main + other.main, self.delta + other.delta)
         responses = _both(self, other)
         return Units(self.main + other.main, self.delta + other.delta, responses and sum(responses))
 
@@ -49,6 +51,8 @@ class Units:
         return Units(self.main - other.main, self.delta - other.delta, left)
 
     def within(self, total: Units) -> bool:
+        if self.responses is None and total.responses is None:
+            return self.main <= total.main and self.delta <= total.delta
         responses = _both(self, total)
         reserved = responses is None or responses[0] <= responses[1]
         return self.main <= total.main and self.delta <= total.delta and reserved

@@ -44,14 +44,18 @@ def arguments(names: Commands) -> None:
 
 def backup(options: Namespace) -> int:
     """Copy a ledger to a new file."""
-    from dpsql.accounting.backups import backed_up
+    from dpsql.accounting.backups import backed_up, units_backed_up
+    from dpsql.accounting.units_file import beside as units_beside
     from dpsql.dbapi.connection import beside
     from dpsql.render.digits import on_a_line
     from dpsql.terminal.output import put
 
-    last = backed_up(options.ledger or beside(options.database, ".ledger"), options.file)
+    ledger, units = options.ledger or beside(options.database, ".ledger"), units_beside(options.file)
+    last = backed_up(ledger, options.file)
     when = last.content["time"][:19].replace("T", " ")
     put(f"{on_a_line(options.file)}: {last.id:,} entries, all checked; the last is of {when} UTC")
+    if units_backed_up(ledger, units):
+        put(f"{on_a_line(units)}: the file of units, which belongs to it")
     return 0
 
 

@@ -15,6 +15,7 @@ from itertools import groupby
 from pathlib import Path
 
 from dpsql.accounting import Budget
+from dpsql.accounting.blocks import BlocksWanted
 from dpsql.accounting.ledger import Ledger
 from dpsql.dbapi.connection import beside
 from dpsql.engines import Engine
@@ -25,15 +26,17 @@ from dpsql.ir.bound import MissingBound
 from dpsql.ir.column import Categories, Kind, Listed, bounded_range
 from dpsql.ir.relation import unit_types
 from dpsql.policy.catalogue import Catalogue, Known, KnownTable
-from dpsql.policy.check import changed, compare, declared_keys, known, snapshot
+from dpsql.policy.check import changed, compare, declared_blocks, declared_keys, known, snapshot
 from dpsql.policy.draft import draft as drafted
 from dpsql.policy.listing import View, path_of
 from dpsql.policy.model import LimitsRule, Policy
 from dpsql.policy.names import fold
 from dpsql.policy.seen import seen_by
+from dpsql.policy.toml_positions import document_of
 from dpsql.policy.toml_spelling import memory_text
 from dpsql.post.sealed import Sealed
 from dpsql.render.digits import above, below, on_a_line, printable
+from dpsql.session.blocks import refused_list
 from dpsql.session.checks import (
     check_readable,
     keep_types,
@@ -77,6 +80,7 @@ def check(options: Namespace) -> int:
             return 0
         with ledger:
             accepted = _check_types(policy, engine, ledger, options.accept)
+            _check_units(policy, engine, ledger)
             put("\n".join([text, *left(policy, ledger, on_a_line(ledger_path.name)), *accepted]))
     return 0
 
@@ -94,6 +98,19 @@ def _check_types(policy: Policy, engine: Engine, ledger: Ledger, accept: bool) -
     return [printable(f"accepted  {change.table}.{change.column}: {change.how}") for change in changes] or [
         "accepted  nothing: every column has its type in the ledger"
     ]
+
+
+def _check_units(policy: Policy, engine: Engine, ledger: Ledger) -> None:
+    """Check that no unit has moved to another block, if the policy says so."""
+    blocks = declared_blocks(policy, engine.describe())
+    if blocks is None or policy.unit.blocks is None or not policy.unit.blocks.check:
+        return
+    from dpsql.session.units_seen import compare_units
+
+    wanted = BlocksWanted(blocks.column, blocks.written, check=True)
+    with refused_list(policy):
+        document = document_of(policy.text, policy.name)
+        compare_units(engine, ledger, held_against(policy, engine), wanted, document)
 
 
 def left(policy: Policy, ledger: Ledger, name: str) -> list[str]:

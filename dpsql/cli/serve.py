@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dpsql.cli.shared_arguments import Commands, command
+from dpsql.dbapi.connection import place_of as database_of
 
 if TYPE_CHECKING:  # they load what only a server needs
     from dpsql.server.setup import Setup
@@ -29,9 +30,10 @@ def arguments(names: Commands) -> None:
     )
     parser.add_argument(
         "database",
-        type=Path,
+        type=database_of,
         metavar="DB",
-        help="a DuckDB, parquet or csv file, or a folder of them; or serve.toml, which names several",
+        help="a DuckDB, parquet or csv file, a folder of them, or postgresql://reader@host/db; "
+        "or serve.toml, which names several",
     )
     parser.add_argument("--policy", type=Path, metavar="FILE", help="default: DB with .toml")
     parser.add_argument("--ledger", type=Path, metavar="FILE", help="default: DB with .ledger")
@@ -92,7 +94,7 @@ def arguments(names: Commands) -> None:
             kinds, name, said, text, (f"{line} --password-stdin < password.txt" if asks else line,)
         )
         parser.add_argument(
-            "database", type=Path, metavar="DB", help="a DuckDB, parquet or csv file, or a folder of them"
+            "database", type=database_of, metavar="DB", help="the database, as dpsql serve takes it"
         )
         if name != "list":
             parser.add_argument("name", metavar="NAME", help="the analyst, as the policy names them")
@@ -122,7 +124,7 @@ def serve(options: Namespace) -> int:
 def _setup(options: Namespace) -> Setup:
     from dpsql.server.configuration import FILES, OPTIONS, place_of, read_setup, setup_of
 
-    if options.database.suffix == ".toml":
+    if isinstance(options.database, Path) and options.database.suffix == ".toml":
         for name in (*FILES, *OPTIONS):
             if getattr(options, name) is not None:
                 options.usage(f"{options.database} says {name} itself")

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from dpsql.dbapi.accounts import Account, Balance, Outlook, Purchase, Spending, TimeCap
 from dpsql.dbapi.guard import guarded, name_of, number_of, own, path_of, text_of, values_of
@@ -30,6 +30,9 @@ if TYPE_CHECKING:  # loaded when the first database is opened
     from dpsql.ir.price import Price
     from dpsql.policy.listing import Table
     from dpsql.session import Session
+
+    Where: TypeAlias = Path | PostgresUrl
+    """A file, a folder, or a database of a PostgreSQL server."""
 
 
 def connect(
@@ -57,7 +60,7 @@ def connect(
     )
 
 
-def place_of(database: object) -> Path | PostgresUrl:
+def place_of(database: object) -> Where:
     """Return where a database is, as a path or a URL."""
     if isinstance(database, str | os.PathLike) and "://" not in str(
         database
@@ -72,7 +75,7 @@ def place_of(database: object) -> Path | PostgresUrl:
     return path_of(database, "a database")
 
 
-def beside(database: Path | PostgresUrl, ending: str) -> Path:
+def beside(database: Where, ending: str) -> Path:
     """Return the file beside a database: clinic.toml for clinic.duckdb, data.toml for the folder data.
 
     For a database of a server it is in the working folder: clinic.toml for postgresql://reader@host/clinic.
@@ -90,7 +93,7 @@ class Connection(Exceptions):
 
     def __init__(
         self,
-        database: Path | PostgresUrl,
+        database: Where,
         policy: Path,
         ledger: Path,
         analyst: str | None,
@@ -136,7 +139,9 @@ class Connection(Exceptions):
             with self._lock:
                 self._calls += 1
                 try:
-                    yield self._open()
+                    session = self._open()
+                    session.kept.last = None
+                    yield session
                 finally:
                     self._calls -= 1
         finally:
@@ -186,13 +191,11 @@ class Connection(Exceptions):
 
             return guarded(lambda: price_of(session, prepared(session, source, values, own(epsilon))))
 
-    def plan_digest(self, sql: str, parameters: Sequence[Value] = (), *, epsilon: float | None = None) -> str:
-        """Return the name that the ledger has for the plan of a query. Reads no row, costs nothing."""
-        source, values = Source(text_of(sql)), values_of(parameters)
-        with self._using() as session, limited(session, own(self.timeout)):
-            from dpsql.planning import prepared
-
-            return guarded(lambda: prepared(session, source, values, own(epsilon)).plan.digest)
+    @property
+    def plan_digest(self) -> str:
+        """The name that the ledger has for the plan of the last call; '' if that came to none."""
+        kept = self._open().kept.last
+        return "" if kept is None else kept.plan.digest
 
     def stored(
         self, sql: str, parameters: Sequence[Value] = (), *, epsilon: float | None = None

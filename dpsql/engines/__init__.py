@@ -10,14 +10,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     from dpsql.engines.contents import Contents
     from dpsql.ir.column import Column, Interval, Value
     from dpsql.ir.export import ExactExport, ExportPlan
     from dpsql.ir.plan import MeasurePlan
     from dpsql.ir.table import ExactTable
+    from dpsql.ir.unit_blocks import UnitBlocks, UnitHolder
     from dpsql.policy.catalogue import Catalogue, FoundView, Key
+
+
+Texts = tuple[str | None, ...]
+"""Values as text."""
 
 
 class Engine(Protocol):
@@ -60,6 +65,12 @@ class Engine(Protocol):
 
     def is_key(self, key: Key) -> bool:
         """Whether no two rows agree on these columns, apart from rows with a NULL in one of them."""
+        ...
+
+    def units(
+        self, holders: Sequence[UnitHolder], blocks: UnitBlocks, take: Callable[[Sequence[Texts]], None]
+    ) -> None:
+        """Show every unit of these tables once to ``take``, many at a time: its values, and its block's."""
         ...
 
     def is_spelled_alike(self, table: str, columns: Sequence[str]) -> bool:

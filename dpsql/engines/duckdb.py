@@ -11,7 +11,7 @@ import math
 import re
 import tempfile
 import threading
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from decimal import Decimal
 from pathlib import Path
@@ -33,6 +33,7 @@ from dpsql.policy.catalogue import Catalogue, ForeignKey, FoundColumn, FoundTabl
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from dpsql.engines import Texts
     from dpsql.engines.contents import Contents
     from dpsql.engines.fast_sums import FastSums
     from dpsql.engines.statistics_engine import StatisticsEngine
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from dpsql.ir.export import ExactExport, ExportPlan
     from dpsql.ir.plan import MeasurePlan
     from dpsql.ir.table import ExactTable
+    from dpsql.ir.unit_blocks import UnitBlocks, UnitHolder
 
 NAME = "duckdb"
 
@@ -377,6 +379,16 @@ class DuckDB:
                 f"GROUP BY {listed} HAVING count(*) > 1 LIMIT 1"
             )
         return not rows
+
+    def units(
+        self, holders: Sequence[UnitHolder], blocks: UnitBlocks, take: Callable[[Sequence[Texts]], None]
+    ) -> None:
+        from dpsql.engines.units_sql import CHUNK, units_sql  # of few policies
+
+        with self._reading():
+            found = self._connection.execute(units_sql(holders, blocks, table_sql))
+            while rows := found.fetchmany(CHUNK):
+                take(rows)
 
     def is_spelled_alike(self, table: str, columns: Sequence[str]) -> bool:
         with self._reading():

@@ -11,9 +11,18 @@ import datetime
 from collections.abc import Collection
 
 from dpsql.ir.column import Value
+from dpsql.ir.relation import Columns
 from dpsql.lazy_dataclass import dataclass
 
 REST = 0
+
+
+@dataclass(frozen=True, slots=True)
+class UnitHolder:
+    """A private table, and its columns that hold units."""
+
+    table: str
+    columns: Columns
 
 
 @dataclass(frozen=True, slots=True)

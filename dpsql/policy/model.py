@@ -165,10 +165,14 @@ class StudyRule:
 
 @dataclass(frozen=True, slots=True)
 class BlocksRule:
-    """Blocks of units by a ``column`` of the unit's own table: a block for each value, and the rest."""
+    """Blocks of units by a ``column`` of the unit's own table: a block for each value, and the rest.
+
+    With ``check`` a file keeps in which block each unit was seen, and the database is shut if one moves.
+    """
 
     column: str
     values: tuple[Value, ...]
+    check: bool = False
 
 
 @dataclass(frozen=True, slots=True)

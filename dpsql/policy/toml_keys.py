@@ -528,6 +528,15 @@ BLOCKS = Keys(
             needed='blocks = { column = "cohort", values = [2023, 2024] }',
             unrelated=_SPENDING,
         ),
+        Key(
+            "check",
+            Flag(),
+            "Whether a file beside the ledger keeps in which block each unit was seen: a unit that moves "
+            "keeps the database shut, and a value that is appended has its whole budget.",
+            default=False,
+            otherwise="the owner promises it, and an appended value has spent what the rest has",
+            unrelated=_SPENDING,
+        ),
     ),
 )
 

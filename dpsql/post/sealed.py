@@ -23,7 +23,7 @@ from dpsql.policy.model import LimitsRule
 from dpsql.policy.names import perhaps
 from dpsql.policy.toml_spelling import memory_text
 from dpsql.post.projection import or_null, picked_columns, picked_rows, types_of
-from dpsql.post.sealed_process import Failed, Full, Late, Many, Process, does_not_start, left, taken
+from dpsql.post.sealed_process import Failed, Full, Late, Many, Process, does_not_start, left, size_of, taken
 
 if TYPE_CHECKING:  # a session opens before what makes these has loaded
     from dpsql.ir.finished import Finished
@@ -266,16 +266,20 @@ class Sealed:
         )
         return every
 
-    def fails(
+    def tried(
         self, post: Post, measures: Sequence[Measure], tables: Sequence[list[Finished]], types: Sequence[str]
-    ) -> bool:
-        """Whether the SQL fails over these released tables."""
+    ) -> tuple[int, int] | None:
+        """Return the rows and bytes of the SQL over these released tables; None if it fails."""
         with self._working("planning what stands above the release"):
             try:
-                self._rows(post, measures, tables, types, texted=False)
+                rows = self._rows(post, measures, tables, types, texted=False)
             except Failed:
-                return True
-        return False
+                return None
+        return len(rows), size_of(rows)
+
+    def exceeds(self, rows: int, size: int = 0) -> bool:
+        """Whether the owner allows an answer less than that."""
+        return rows > self._limits.rows or size > self._limits.memory
 
     def _rows(
         self,

@@ -99,7 +99,7 @@ class Process:
         while more:
             (_, rows, more, self.worn), size = self._ask(request, until - time.monotonic(), memory)
             request = ("more",)
-            memory -= size + len(rows) * (_ROW + _VALUE * len(rows[0]) if rows else 0)
+            memory -= size + _held(rows)
             fetched += rows
             if most is not None and len(fetched) > most:
                 self.end()
@@ -191,6 +191,15 @@ def does_not_start() -> DatabaseError:
 def _folder_of_the_driver() -> str:
     file = Path(duckdb.__file__)
     return str(file.parent.parent if file.stem == "__init__" else file.parent)
+
+
+def size_of(rows: list[tuple[Any, ...]]) -> int:
+    """Return the bytes that ``run`` counts for rows."""
+    return len(pickle.dumps(rows, pickle.HIGHEST_PROTOCOL)) + _held(rows)
+
+
+def _held(rows: list[tuple[Any, ...]]) -> int:
+    return len(rows) * (_ROW + _VALUE * len(rows[0]) if rows else 0)
 
 
 # ---- those that wait for a connection ------------------------------------------------------------------

@@ -6,6 +6,9 @@
 
 The SQL is run over made-up tables with the public groups. Every number in them is NULL, then 1, then other
 values, until the SQL does not fail. No private row is read: a refusal depends on the query alone.
+
+So is an answer that is larger than the owner allows for all numbers: its groups are public, and there
+are more of them than rows allowed, or the rows of a hundred of them tell that all would be too many.
 """
 
 from __future__ import annotations
@@ -35,26 +38,41 @@ def refuse_failing(
     stage: StagePlan, planned: Mapping[str, MeasurePlan], sealed: Sealed, types: Sequence[str]
 ) -> None:
     """Refuse (D205) a stage with SQL that fails over all made-up tables."""
-    if stage.post.plain or not stage.post.released:  # of public tables alone it is free
+    if not stage.post.released:  # of public tables alone it is free
         return
     read = [planned[name] for name in stage.post.released]
     measures = [measure.measure for measure in read]
-    made_up = ([_made_up(measure, number) for measure in read] for number in NUMBERS)
-    if all(sealed.fails(stage.post, measures, tables, types) for tables in made_up):
+    groups = max(map(_public_groups, read))
+    if stage.post.plain:
+        if sealed.exceeds(groups):
+            sealed.tried(stage.post, measures, [_made_up(each, None, groups) for each in read], types)
+        return
+    for number in NUMBERS:
+        size = sealed.tried(stage.post, measures, [_made_up(each, number) for each in read], types)
+        if size is not None:
+            break
+    else:
         raise refuse(
             "D205",
             "the SQL over the released aggregates fails for all their values",
             label="a cast or a function fails on its value, or a scalar subquery has several rows",
             help="write TRY(...), which is NULL on failure; take one row of a subquery: MAX(x), or LIMIT 1",
         )
+    if groups > MOST_TRIED and sealed.exceeds(*(part * groups // MOST_TRIED for part in size)):
+        sealed.tried(stage.post, measures, [_made_up(each, number, groups) for each in read], types)
 
 
-def _made_up(planned: MeasurePlan, number: int | None) -> list[Finished]:
+def _public_groups(planned: MeasurePlan) -> int:
+    """Return the number of groups of a released table, if it is public; else 0."""
+    return sum(planned.rule.sizes().values()) if isinstance(planned.rule, PublicKeys) else 0
+
+
+def _made_up(planned: MeasurePlan, number: int | None, most: int = MOST_TRIED) -> list[Finished]:
     """Return a made-up released table: public groups, and one value for all numbers."""
     measure, rule = planned.measure, planned.rule
     groups: list[tuple[Value, ...]] = []
     if isinstance(rule, PublicKeys):
-        groups = list(islice(rule.groups(), MOST_TRIED))
+        groups = list(islice(rule.groups(), most))
     elif not measure.keys:
         groups = [()]
     keys = len(measure.keys)

@@ -102,7 +102,7 @@ def _unreadable() -> InterfaceError:
 def result_of(db: Connection, call: Call, plan: list[str]) -> object:
     """Run a call; the connection is left as it was but for its price and its time limit.
 
-    ``plan`` gets the digest of the plan of a question.
+    ``plan`` gets the digest of its plan, '' if there was none.
     """
     names, run = CALLS[call.do]
     try:
@@ -110,10 +110,9 @@ def result_of(db: Connection, call: Call, plan: list[str]) -> object:
         db.epsilon = call.epsilon
         arguments = dict(call.arguments)
         first = [arguments.pop("sql")] if "sql" in names else []
-        if call.pays:
-            plan.append(db.plan_digest(*first, epsilon=arguments["epsilon"]))
         return run(db, *first, **arguments)
     finally:
+        plan.append(db.plan_digest)
         db.study = None
 
 

@@ -11,6 +11,7 @@ Test    tests/unit/test_server_statements.py, tests/drivers/test_server_walls.py
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping, Sequence
 from functools import cached_property, partial
 
@@ -21,6 +22,9 @@ from dpsql.server.dialect import Understood, understood
 from dpsql.server.encoding import Kind
 from dpsql.server.results import Column, Result
 
+_MOST_KEPT, _LONGEST_KEPT = 64, 4_000
+"""Statements that are kept as they were read, and the characters of the longest: a dashboard asks again."""
+
 
 class Unanswered(Exception):
     """The catalogue does not answer this statement; the message says why."""
@@ -30,6 +34,7 @@ class Names:
     """What exists for an analyst of a database, for all of their connections and in any thread."""
 
     def __init__(self, database: str, analyst: str, db: Connection, engines: Engines | None = None) -> None:
+        self.version = object()
         tables = db.tables
         self.types: Mapping[str, Mapping[str, str]] = {
             table.name.casefold(): {column.name.casefold(): column.type for column in table.columns}
@@ -38,6 +43,8 @@ class Names:
         self._schemas = {table.name.rpartition(".")[0] for table in tables} - {""}
         self._database, self._analyst, self._engines = database, analyst, engines
         self._relations = relations_of(db)
+        self._kept: dict[tuple[str, str], Understood] = {}
+        self._lock = threading.Lock()
 
     @cached_property
     def _catalogue(self) -> Catalogue:
@@ -66,6 +73,22 @@ class Names:
     def understood(self, sql: str) -> Understood:
         """Return a statement in the spelling that dpsql reads."""
         return understood(sql, self._database, self._schemas)
+
+    def read(self, written: str, sql: str) -> Understood | None:
+        """Return a statement in the spelling that dpsql reads, and keep it; None if it ``asks``."""
+        if self.asks(written):
+            return None
+        made = self.understood(sql)
+        if len(written) + len(sql) <= _LONGEST_KEPT:
+            with self._lock:
+                self._kept[written, sql] = made
+                if len(self._kept) > _MOST_KEPT:
+                    del self._kept[next(iter(self._kept))]
+        return made
+
+    def read_before(self, written: str, sql: str) -> Understood | None:
+        """Return what ``read`` returned, if it is kept."""
+        return self._kept.get((written, sql))
 
 
 def _kind(oid: int) -> Kind:

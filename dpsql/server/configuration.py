@@ -11,17 +11,22 @@ Test: tests/unit/test_server_configuration.py
 
 from __future__ import annotations
 
+import os
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dpsql.dbapi.connection import beside
+from dpsql.dbapi.connection import place_of as database_of
 from dpsql.errors import InterfaceError
 from dpsql.server.pool import Place
 from dpsql.server.server import Limits
 from dpsql.server.setup import PORT, Setup
 from dpsql.server.verifiers import VerifierFile
+
+if TYPE_CHECKING:  # it is a name for checks alone
+    from dpsql.dbapi.connection import Where
 
 _PATHS = ("cert", "key", "log")
 _NUMBERS = ("processes", "max_connections", "timeout", "idle")
@@ -29,14 +34,15 @@ OPTIONS = ("listen", *_PATHS, *_NUMBERS)
 """What a server is told, by the command or by a file; and of each database, which FILES belong to it."""
 
 FILES = ("policy", "ledger", "analysts")
+_ENDINGS = (".toml", ".ledger", ".analysts")
 _OF_DATABASES = ("path", *FILES)
 
 
 def place_of(
-    database: Path, policy: Path | None, ledger: Path | None, analysts: Path | None, name: str = ""
+    database: Where, policy: Path | None, ledger: Path | None, analysts: Path | None, name: str = ""
 ) -> tuple[Place, VerifierFile]:
     """Return a database and its verifiers."""
-    if not database.exists():
+    if isinstance(database, Path) and not database.exists():
         raise InterfaceError(f"there is no database {database}", help="check the path")
     file = VerifierFile(analysts or beside(database, ".analysts"))
     return Place.of(database, policy, ledger, name), file
@@ -59,7 +65,8 @@ def setup_of(
         idle=float(given.get("idle", defaults.idle)),
     )
     certificate, key, log = (folder / given[name] if name in given else None for name in _PATHS)
-    listen = tuple(given.get("listen") or (f"127.0.0.1:{PORT}",))
+    listen = given.get("listen") or (f"127.0.0.1:{PORT}",)
+    listen = tuple(os.path.abspath(folder / each) if os.sep in each else each for each in listen)
     return Setup(places, listen, certificate, key, limits, log, given.get("processes", 1))
 
 
@@ -87,7 +94,15 @@ def read_setup(file: Path) -> Setup:
         for key in _OF_DATABASES:
             _check_path(file, key, given)
         policy, ledger, analysts = (folder / given[key] if key in given else None for key in FILES)
-        places.append(place_of(folder / given["path"], policy, ledger, analysts, name))
+        database = database_of(given["path"])
+        if isinstance(database, Path):
+            database = folder / database
+        else:  # of a server: its files are here
+            policy, ledger, analysts = (
+                path or folder / beside(database, ending)
+                for path, ending in zip((policy, ledger, analysts), _ENDINGS, strict=True)
+            )
+        places.append(place_of(database, policy, ledger, analysts, name))
     return setup_of(tuple(places), content, folder)
 
 

@@ -12,11 +12,12 @@ from __future__ import annotations
 
 import asyncio
 import datetime
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from decimal import Decimal
+from itertools import islice
 from sys import getsizeof
-from typing import Any
+from typing import Any, TypeVar
 
 from dpsql.ir.column import Value
 from dpsql.lazy_dataclass import dataclass
@@ -34,8 +35,13 @@ from dpsql.server.settings import REPORTED, BadSetting, spelled
 from dpsql.server.transactions import Transaction
 from dpsql.server.wire import Gone, Wire
 
+T = TypeVar("T")
+
 LONGEST_TEXT = 200_000
 """Characters of one message's statements; dpsql takes 100,000 of one."""
+
+_SHORT_TEXT = 10_000
+"""Characters that are read at once: some forty milliseconds."""
 
 LONGEST_MESSAGE = 4 << 20
 _MOST_KEPT = 300
@@ -52,6 +58,8 @@ _NUMBER = 36
 """Bytes of a number in a list."""
 
 _BATCH = 500
+"""Rows or statements after which others have their turn."""
+
 _WITHIN = 60.0
 """Seconds in which a message that has begun must be there."""
 
@@ -69,7 +77,10 @@ _SAMPLES: dict[int, Value] = {
 
 @dataclass(slots=True)
 class Prepared:
-    """A statement with a name. ``types`` are the oids of its values, once they are known."""
+    """A statement with a name. ``types`` are the oids of its values, once they are known.
+
+    Once it is ``described``, its rows have these ``columns``, while ``shape`` is what it was then.
+    """
 
     sql: str
     mark: Marked
@@ -78,6 +89,7 @@ class Prepared:
     types: tuple[int, ...] | None = None
     columns: tuple[Column, ...] | None = None
     described: bool = False
+    shape: object = None
 
     @property
     def size(self) -> int:
@@ -183,7 +195,7 @@ class Conversation:
             raise expelled("08P01", "a message has no valid length")
         try:
             if size > _SHORT_MESSAGE:
-                self._room.hold(self._kept(), passing=2 * size)
+                self._room.hold(self._kept() + 2 * size, passing=True)
             async with asyncio.timeout(_WITHIN):
                 body = await self._wire.take(size - 4)
         except Failure as failure:
@@ -239,22 +251,16 @@ class Conversation:
         portals = sum(each.size + getsizeof(name) for name, each in self._portals.items())
         return prepared + portals + self._settings.size
 
-    async def _held(self, result: Result | str, at_once: bool = False) -> int:
-        """Return the bytes of a result, if there is room for it; 0 if it is sent ``at_once`` and not kept.
-
-        One that is sent at once has the room of all, so that what was paid for comes whole, in any size that
-        this process can hold. Whether there is room depends on the size of what was released, and on others.
-        """
-        if isinstance(result, str):
-            return 0
+    async def _ask(self, question: Question) -> tuple[Result, int]:
+        """Answer a question, with the bytes of its answer: they are kept until the next message at least."""
+        self._room.settle(self._kept())
+        self._room.admit()
+        result = await self.questions.ask(question)
         rows = result.rows
         few = len(rows) < _SEVERAL
         size = size_of_rows(rows) if few else await self.questions.in_thread(lambda: size_of_rows(rows))
-        if at_once:
-            self._room.hold(self._kept(), passing=size)
-            return 0
-        self._hold(size)
-        return size
+        self._room.settle(self._kept() + size)
+        return result, size
 
     async def _ready(self) -> None:
         self._room.settle(self._kept())
@@ -285,19 +291,25 @@ class Conversation:
         self._portals.pop("", None)
         try:
             _check_size(sql)
-            parts = list(s.split(sql))
+            parts = await self._read(sql, lambda: [s.statement_of(*part) for part in s.split(sql)])
             if not parts:
                 self._wire.send(m.EMPTY)
-            for text, start in parts:
-                await self._at_once(Prepared(sql, Marked(sql), s.statement_of(text, start)))
+            for number, statement in enumerate(parts):
+                await self._at_once(Prepared(sql, Marked(sql), statement))
+                if number % _BATCH == _BATCH - 1:
+                    await self._wire.flush()
+                    await asyncio.sleep(0)  # others are waiting
         except Exception as error:  # a bug fails the statement, and tells nothing but its kind
             self._fail(self._failure(error))
         await self._ready()
 
+    async def _read(self, sql: str, work: Callable[[], T]) -> T:
+        """Return what reading a text gives: of a long one, in a thread, for others are waiting."""
+        return work() if len(sql) <= _SHORT_TEXT else await self.questions.in_thread(work)
+
     async def _at_once(self, prepared: Prepared) -> None:
         """Run a statement of the simple protocol, whose values are all texts."""
-        result = await self._run(prepared, ())
-        await self._held(result, at_once=True)
+        result, _ = await self._run(prepared, ())
         if isinstance(result, str):
             self._wire.send(m.complete(result))
         elif isinstance(prepared.statement, s.Copy):
@@ -317,7 +329,7 @@ class Conversation:
     async def _step(self, message: m.Message) -> None:
         match message:
             case m.Parse(name, sql, types):
-                self._parse(name, sql, types)
+                await self._parse(name, sql, types)
             case m.Bind():
                 await self._bind(message)
             case m.Describe(portal, name):
@@ -328,17 +340,16 @@ class Conversation:
                 (self._portals if portal else self._prepared).pop(name, None)
                 self._wire.send(m.CLOSED)
 
-    def _parse(self, name: str, sql: str, types: tuple[int, ...]) -> None:
+    async def _parse(self, name: str, sql: str, types: tuple[int, ...]) -> None:
         _check_size(sql)
         if name and name in self._prepared:
             raise failed("42P05", "there is a prepared statement of this name", "close it first")
         if len(self._prepared) >= _MOST_KEPT and name not in self._prepared:
             raise failed("54000", "too many prepared statements", "close some of them")
-        mark = marked(sql)
-        parts = list(s.split(mark.text))
+        mark, parts = await self._read(sql, lambda: _marked_parts(sql))
         if len(parts) > 1:
             raise failed("42601", "a prepared statement is one statement", "send them one by one")
-        statement = s.statement_of(*parts[0]) if parts else s.Empty()
+        statement = parts[0] if parts else s.Empty()
         self._transaction.check(statement)
         prepared = Prepared(sql, mark, statement, types)
         self._hold(prepared.size + getsizeof(name))
@@ -391,6 +402,7 @@ class Conversation:
                     raise
                 columns = await self._columns(prepared, [None] * len(types))
             prepared.columns, prepared.described = columns, True
+            prepared.shape = await self.questions.shape()
         self._wire.send(m.parameter_types(types))
         self._describe(prepared.columns, ())
 
@@ -403,18 +415,18 @@ class Conversation:
         """Return the columns that the rows of a portal have, as they are described to the client."""
         if isinstance(portal.result, Result):
             return portal.result.columns
-        prepared = portal.prepared
-        if prepared.described and not portal.values:
+        prepared, shape = portal.prepared, await self.questions.shape()
+        if prepared.described and not portal.values and prepared.shape == shape:
             return prepared.columns
         columns = await self._columns(prepared, portal.values)
         if prepared.described and not alike(columns, prepared.columns):
             raise failed(
                 "0A000",
                 "cached plan must not change result type",
-                "cast the values in the statement, $1::BIGINT, so that its columns have one type",
+                "prepare it again; cast values in it, $1::BIGINT, so that its columns have one type",
             )
         if not portal.values:
-            prepared.columns, prepared.described = columns, True
+            prepared.columns, prepared.described, prepared.shape = columns, True, shape
         return columns
 
     async def _execute(self, name: str, most: int) -> None:
@@ -427,9 +439,8 @@ class Conversation:
             self._transaction.check(prepared.statement)
             if prepared.described:
                 await self._promised(portal)  # or it is refused, before it is paid for
-            result = await self._run(prepared, portal.values)
-            portal.size += await self._held(result, at_once=most <= 0)
-            portal.result = result
+            portal.result, size = await self._run(prepared, portal.values)
+            portal.size += 0 if most <= 0 else size
         result = portal.result
         if isinstance(result, str):
             self._wire.send(m.complete(result))
@@ -495,11 +506,16 @@ class Conversation:
 
     # ---- statements --------------------------------------------------------------------------------
 
-    async def _run(self, prepared: Prepared, values: Sequence[Value]) -> Result | str:
-        """Run a statement; return its rows, or the tag of one without rows."""
-        statement = prepared.statement
-        self._transaction.check(statement)
+    async def _run(self, prepared: Prepared, values: Sequence[Value]) -> tuple[Result | str, int]:
+        """Run a statement; return its rows, or the tag of one without rows; and the bytes of its answer."""
+        self._transaction.check(prepared.statement)
         question = prepared.question(values)
+        if question is not None and not isinstance(prepared.statement, s.Declare):
+            return await self._ask(question)
+        return await self._done(prepared.statement, question), 0
+
+    async def _done(self, statement: s.Statement, question: Question | None) -> Result | str:
+        """Run a statement that answers nothing that is paid for, or that keeps it as a cursor."""
         match statement:
             case s.Declare(name, _, hold) if question is not None:
                 return await self._declare(name, question, hold)
@@ -524,9 +540,7 @@ class Conversation:
                 raise failed("0A000", message, hint)
             case s.Done(tag):
                 return tag
-        if question is None:
-            raise failed("0A000", "this statement is not supported")
-        return await self.questions.ask(question)
+        raise failed("0A000", "this statement is not supported")
 
     async def _columns(self, prepared: Prepared, values: Sequence[Value]) -> tuple[Column, ...] | None:
         """Return the columns of a statement, free; None if it has none."""
@@ -559,8 +573,7 @@ class Conversation:
             raise failed("42P03", f"there is a cursor {name}", "close it first")
         if len(self._portals) >= _MOST_KEPT:
             raise failed("54000", "too many cursors", "close some of them")
-        result = await self.questions.ask(question)
-        size = await self._held(result)
+        result, size = await self._ask(question)
         self._notice(*result.notices)
         result.notices = ()
         prepared = Prepared(question.written, Marked(question.sql), s.Ask(question.sql))
@@ -629,6 +642,12 @@ class Conversation:
         if value is None:
             raise failed("42704", f"there is no setting {name}", "SHOW ALL lists them")
         return Result(texts(spelled(name)), [(value,)], "SHOW")
+
+
+def _marked_parts(sql: str) -> tuple[Marked, list[s.Statement]]:
+    """Return a text with marks, and its first two statements."""
+    mark = marked(sql)
+    return mark, [s.statement_of(*part) for part in islice(s.split(mark.text), 2)]
 
 
 def _check_size(sql: str) -> None:

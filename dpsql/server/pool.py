@@ -3,8 +3,9 @@
     answer = await pool.ask("ana", lambda pooled: pooled.db.execute(sql), stop)
 
 A connection is opened by the analyst's name and used for that analyst alone. It is kept for the next question
-while the data and the policy are the files that it was opened on. Questions wait in turn: each analyst runs
-two at once, so nobody's many questions keep the others waiting.
+while the data and the policy are the files that it was opened on; one to a PostgreSQL server is for one
+question. Questions wait in turn: each analyst runs two at once, so nobody's many questions keep the others
+waiting.
 
 Claim   no connection without an analyst is ever opened, and a question runs on one of its own analyst.
 Proof   ``_opened`` alone opens connections. It refuses a name that is empty, and takes and gives back idle
@@ -22,7 +23,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from dpsql.accounting.view_changes import last_view_change
 from dpsql.dbapi import Connection, connect
@@ -32,6 +33,9 @@ from dpsql.lazy_dataclass import dataclass
 from dpsql.server.catalogue import Engines
 from dpsql.server.catalogues import Names
 from dpsql.session.checks import load_policy
+
+if TYPE_CHECKING:  # it is a name for checks alone
+    from dpsql.dbapi.connection import Where
 
 T = TypeVar("T")
 Stamp = tuple[tuple[int, int, int], ...]
@@ -50,14 +54,15 @@ class Place:
     """A database, its policy and ledger, and the name that clients give."""
 
     name: str
-    database: Path
+    database: Where
     policy: Path
     ledger: Path
 
     @staticmethod
-    def of(database: Path, policy: Path | None = None, ledger: Path | None = None, name: str = "") -> Place:
+    def of(database: Where, policy: Path | None = None, ledger: Path | None = None, name: str = "") -> Place:
         policy, ledger = policy or beside(database, ".toml"), ledger or beside(database, ".ledger")
-        return Place(name or database.absolute().stem, database, policy, ledger)
+        stem = database.absolute().stem if isinstance(database, Path) else database.stem
+        return Place(name or stem, database, policy, ledger)
 
     def open(self, analyst: str) -> Connection:
         """Open a connection of an analyst: never the owner's."""
@@ -66,9 +71,11 @@ class Place:
         return connect(self.database, self.policy, self.ledger, analyst)
 
     def stamp(self) -> Stamp:
-        """Return what changes when the policy or the data are replaced."""
-        files = [self.policy, self.database]
-        if self.database.is_dir():
+        """Return what changes when the policy or files of data are replaced; a server tells of its own."""
+        files = [self.policy]
+        if isinstance(self.database, Path):
+            files.append(self.database)
+        if isinstance(self.database, Path) and self.database.is_dir():
             files += [Path(entry) for entry in os.scandir(self.database)]
         return _stamp_of(files)
 
@@ -218,9 +225,10 @@ class Pool:
             raise Unopened(error) from None
 
     def _give_back(self, pooled: Pooled) -> None:
+        most = _MOST_IDLE if isinstance(self.place.database, Path) else 0  # a server does not say what is new
         with self._lock:
             self._idle.append(pooled)
-            over = self._idle.pop(0) if len(self._idle) > _MOST_IDLE else None
+            over = self._idle.pop(0) if len(self._idle) > most else None
         if over is not None:
             self._threads.submit(over.db.close)
 

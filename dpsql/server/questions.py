@@ -94,9 +94,11 @@ class Questions:
 
         def work(pooled: Pooled) -> tuple[Answer, tuple[Heading, ...], object]:
             _set(pooled, settings)
-            plan.append(pooled.db.plan_digest(text.text, question.values))
             headings = pooled.db.headings(text.text, question.values) if wide else ()
-            return pooled.db.execute(text.text, question.values), headings, pooled.stamp
+            try:
+                return pooled.db.execute(text.text, question.values), headings, pooled.stamp
+            finally:
+                plan.append(pooled.db.plan_digest)
 
         answer, headings, stamp = await self.in_pool(work, "question", text, question.start, plan)
         said = [paid(answer)] if settings.show("dpsql.notices") == "on" else []
@@ -171,8 +173,8 @@ class Questions:
         await self.in_pool(lambda pooled: setattr(pooled.db, "epsilon", epsilon), "price")
 
     async def look(self) -> Names:
-        """Return what exists for the analyst: again, if the ledger was written to; a view may be new."""
-        seen = self._pool.place.ledger_stamp()
+        """Return what exists for the analyst: again, if a file of the database has changed."""
+        seen = self._pool.place.stamp(), self._pool.place.ledger_stamp()
         if self._names is None or seen != self._seen:
             looked = await self.in_thread(lambda: self._pool.known_names(self.client.analyst))
             if looked is None:
@@ -182,13 +184,17 @@ class Questions:
             self._names, self._seen = looked[0], seen
         return self._names
 
+    async def shape(self) -> object:
+        """Return what columns depend on beside a statement and its values: it changes when they may."""
+        return (await self.look()).version, self.settings.show("dpsql.margins")
+
     async def _understood(self, names: Names, question: Question) -> Understood | None:
         """Return a question in the spelling that dpsql reads; None if it is one of the catalogue."""
 
-        def work() -> Understood | None:
-            return None if names.asks(question.written) else names.understood(question.sql)
-
-        return await self.in_thread(work)
+        known = names.read_before(question.written, question.sql)
+        if known is not None:
+            return known
+        return await self.in_thread(lambda: names.read(question.written, question.sql))
 
     async def _from_names(self, names: Names, question: Question) -> Result:
         try:
@@ -213,7 +219,7 @@ class Questions:
     ) -> T:
         """Run a step on a connection of the analyst, and note it in the owner's log.
 
-        ``plan`` gets the digest of its plan, once there is one.
+        ``plan`` gets the digest of its plan from it, '' if there was none.
         """
         if not self.client.stands():
             raise expelled("28000", "this login has been removed")
@@ -242,7 +248,8 @@ class Questions:
             self.asking = False
             if event == "question" or code != "ok":
                 taken = round((time.monotonic() - began) * 1000, 1)
-                self.write(event, code=code, cost=cost, ms=taken, **({"plan": plan[0]} if plan else {}))
+                digest = {"plan": plan[0]} if plan and plan[0] else {}
+                self.write(event, code=code, cost=cost, ms=taken, **digest)
 
     def write(self, event: str, **more: object) -> None:
         """Write a line of the owner's log."""

@@ -252,7 +252,7 @@ class Server:
         for name in REPORTED:
             wire.send(m.parameter_status(spelled(name), settings.show(name) or ""))
         questions = Questions(client, pool, self._aside, settings, self._log)
-        return Conversation(wire, questions, self._limits.idle, self._store.room())
+        return Conversation(wire, questions, self._limits.idle, self._store.room(who.analyst))
 
 
 def _stands(file: VerifierFile, analyst: str, before: bool) -> bool:

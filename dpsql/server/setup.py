@@ -70,6 +70,7 @@ def checked(setup: Setup) -> list[str]:
         ]
     for each in setup.listen:
         host, port = _split(each)
+        _check_place(each, host, port)
         private = _is_folder(host) or is_loopback(host)
         if not private and tls is None:
             raise InterfaceError(
@@ -114,21 +115,43 @@ def _is_folder(host: str) -> bool:
     return os.sep in host
 
 
+def _check_place(text: str, host: str, port: int) -> None:
+    """Refuse a name that nobody knows, and a folder that is none; another server may listen there now."""
+    if _is_folder(host):
+        if not os.path.isdir(host) or not os.access(host, os.W_OK | os.X_OK):
+            raise _unheard(text, "there is no such folder of this user's")
+        return
+    try:
+        _address(host, port)
+    except OSError as error:
+        raise _unheard(text, str(error.strerror)) from None
+
+
+def _address(host: str, port: int) -> tuple[int, int, tuple[object, ...]]:
+    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
+    return found[0], found[1], found[4]
+
+
+def _unheard(text: str, why: str) -> InterfaceError:
+    return InterfaceError(
+        f"{text} cannot be listened on: {why}",
+        help="name another: --listen HOST:PORT, or --listen ./FOLDER, with a slash, for a Unix socket",
+    )
+
+
 def listening(text: str) -> Listener:
     """Return a socket that listens."""
     host, port = _split(text)
     try:
         if _is_folder(host):
             return _on_file(socket_file(host, port))
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
-        made = socket.socket(found[0], found[1])
+        family, kind, address = _address(host, port)
+        made = socket.socket(family, kind)
         made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        made.bind(found[4])
+        made.bind(address)
         made.listen(128)
     except OSError as error:
-        raise InterfaceError(
-            f"{text} cannot be listened on: {error.strerror}", help="name another: --listen HOST:PORT"
-        ) from None
+        raise _unheard(text, str(error.strerror)) from None
     made.setblocking(False)
     return Listener(made, is_loopback(made.getsockname()[0]), f"{host}:{made.getsockname()[1]}")
 

@@ -9,6 +9,7 @@ Test: tests/unit/test_server_wire.py
 from __future__ import annotations
 
 import asyncio
+import socket
 import ssl
 from collections.abc import Callable
 from typing import cast
@@ -45,6 +46,7 @@ class Wire(asyncio.Protocol):
         self.transport = cast(asyncio.Transport, transport)
         if not self._begun:
             self._begun = True
+            _ask_whether_it_is_there(transport.get_extra_info("socket"))
             self._begin(self)
 
     def data_received(self, data: bytes) -> None:
@@ -142,3 +144,16 @@ class Wire(asyncio.Protocol):
         if not self.lost:
             self.transport.close()
             asyncio.get_running_loop().call_later(1.0, self.transport.abort)
+
+
+def _ask_whether_it_is_there(connection: socket.socket) -> None:
+    """Let the system ask a silent client each minute: one whose machine has died says nothing for good."""
+    if connection.family in (socket.AF_INET, socket.AF_INET6):
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+        for name, value in _ALIVE.items():
+            if hasattr(socket, name):
+                connection.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
+
+
+_ALIVE = {"TCP_KEEPIDLE": 60, "TCP_KEEPINTVL": 10, "TCP_KEEPCNT": 6}
+"""Seconds of silence, seconds between questions, and how many of these without an answer are the end."""

@@ -17,6 +17,7 @@ from dpsql.errors import Error
 from dpsql.policy.catalogue import Key, Known, KnownView
 from dpsql.policy.check import compare, declared_keys, known, snapshot
 from dpsql.policy.seen import seen_by
+from dpsql.policy.toml_positions import document_of
 from dpsql.post.sealed import Sealed
 from dpsql.session.blocks import blocks_in, refused_list
 from dpsql.session.budget import AnalystBudget
@@ -108,7 +109,18 @@ class Session(AnalystBudget):
         for key in fresh:
             verified.add(key.table, _key_fact(key))
         verified.note()
+        if self.checks_units:
+            self.checked = self._checked_units(declared)
         return marked(result, self.policy, self.ledger.forgotten())
+
+    def _checked_units(self, known: Known) -> int:
+        """Note in which block each unit is; return the entry since which they are checked."""
+        from dpsql.session.units_seen import check_units
+
+        wanted, document = self.granted().blocks, document_of(self.policy.text, self.policy.name)
+        assert wanted is not None, "checks_units"
+        with refused_list(self.policy):
+            return check_units(self.engine, self.ledger, self.versions, known, wanted, document)
 
     def _checked_views(self) -> dict[str, View]:
         """Return the columns of each view, or raise D808."""

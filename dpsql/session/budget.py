@@ -64,6 +64,7 @@ class AnalystBudget:
         self.budget = budget_of(rule)
         self.usual = policy.query.epsilon  # default price of a query
         self.blocks: UnitBlocks | None = None
+        self.checked: int | None = None  # the entry since which units are checked, if they are
         self._read = dict[str, BlocksRead]()  # blocks of units that plans read, by their digests
         self.accountant = opened(rule.accountant, self.budget)  # until its ledger says more
         if analyst is not None and all(rule.name != analyst for rule in policy.analysts):
@@ -97,7 +98,7 @@ class AnalystBudget:
             for rule in self.policy.analysts
         )
         shared, blocks = tuple(self._shared(rules)), self.blocks
-        wanted = None if blocks is None else BlocksWanted(blocks.column, blocks.written)
+        wanted = None if blocks is None else BlocksWanted(blocks.column, blocks.written, self.checks_units)
         return Granted(self.budget.epsilon, rules.total(self.budget), analysts, shared, wanted)
 
     def _shared(self, rules: Accountant) -> Iterator[SharedGrant]:
@@ -115,6 +116,12 @@ class AnalystBudget:
                 yield SharedGrant(group_account(group.name), group.epsilon, total(group.epsilon), members)
         for study in self.policy.studies:
             yield SharedGrant(study_account(study.name), study.epsilon, total(study.epsilon))
+
+    @property
+    def checks_units(self) -> bool:
+        """Whether the policy lets no unit move from one block to another."""
+        rule = self.policy.unit.blocks
+        return rule is not None and rule.check
 
     def terms(self, epsilon: float | None) -> Terms:
         """Return the terms of one query under the owner's rules, or raise D502, D503."""
@@ -269,6 +276,7 @@ class AnalystBudget:
             "" if isinstance(planned, ExportPlan) else self.study,  # an export is the owner's own
             blocks,
             listed,
+            self.checked,
         )
         self.engine.unchanged()
         try:

@@ -119,6 +119,7 @@ class KeptPlans:
     def __init__(self, stands: Callable[[], bool]) -> None:
         self._stands = stands
         self._plans: dict[Key, Prepared] = {}
+        self.last: Prepared | None = None
         self._heard: list[Question] | None = None  # None while nothing is planned
 
     def ask(self, question: Callable[[], T]) -> T:
@@ -146,6 +147,7 @@ class KeptPlans:
             self._plans[key] = kept
             if len(self._plans) > MOST:
                 del self._plans[next(iter(self._plans))]
+        self.last = kept
         return kept
 
     def _query(self, key: Key | None) -> Query | None:

@@ -131,7 +131,7 @@ PASSWORD = "correct horse battery"
 class Served:
     """``dpsql serve`` in a process of its own, on a port of this machine and on a Unix socket."""
 
-    def __init__(self, database: Path, *words: str, analysts: tuple[str, ...] = ("ana", "bob")) -> None:
+    def __init__(self, database: Path | str, *words: str, analysts: tuple[str, ...] = ("ana", "bob")) -> None:
         self.database, self.folder = database, Path(tempfile.mkdtemp(prefix="dpsql-served-"))
         self.file, self.log_file = self.folder / "own.analysts", self.folder / "log.json"
         self.words = (

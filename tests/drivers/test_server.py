@@ -10,8 +10,11 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import closing
 from pathlib import Path
 
+import duckdb
+import pexpect
 import psycopg
 import pytest
 
@@ -140,6 +143,75 @@ def test_an_analyst_sees_their_own_tables_and_account_alone(served: Served) -> N
     assert "(1 row)" in done.stdout.split("parameters")[1]
 
 
+def test_backslash_commands(served: Served) -> None:
+    """Each asks the catalogue alone."""
+    spent = psql(served, "SHOW dpsql.budget").stdout
+    for command, shown in (
+        ("\\d", "public | wards    | table | dpsql"),
+        ("\\d+", "Access method"),
+        ("\\d wards", '"wards_pkey" PRIMARY KEY'),
+        ("\\d+ patients", "Referenced by:"),
+        ("\\dt", "visits"),
+        ("\\dt+", "permanent"),
+        ("\\dv", ""),
+        ("\\di", "patients_pkey"),
+        ("\\dn", "public | dpsql"),
+        ("\\l", "clinic | dpsql | UTF8"),
+        ("\\du", "ana"),
+        ("\\df", "(0 rows)"),
+        ("\\dT", ""),
+        ("\\dp", "patients"),
+        ("\\conninfo", 'connected to database "clinic" as user "ana"'),
+        ("\\encoding", "UTF8"),
+    ):
+        done = psql(served, command)
+        assert " ".join(shown.split()) in " ".join(done.stdout.split()), (command, done.stdout, done.stderr)
+        assert done.returncode == 0, (command, done.stderr)
+    assert psql(served, "SHOW dpsql.budget").stdout == spent
+
+
+def test_ctrl_c_and_watch_at_a_terminal(served: Served, tmp_path: Path) -> None:
+    """And ``\\gdesc``, which describes and pays nothing."""
+    kept = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "TERM": "dumb", "LC_ALL": "C.UTF-8"}
+    terminal = pexpect.spawn(
+        "psql",
+        ["-X", "-P", "pager=off", served.url()],
+        encoding="utf-8",
+        timeout=60,
+        env=kept,  # type: ignore[arg-type]  # pexpect says so of all of os.environ
+    )
+    try:
+        terminal.expect("clinic=> ")
+        terminal.sendline(f"{SLOW};")
+        time.sleep(0.5)
+        terminal.sendintr()
+        terminal.expect("Cancel request sent")
+        terminal.expect(r"ERROR:  \[D601\] the query was interrupted")
+        terminal.expect("clinic=> ")
+        terminal.sendline("SELECT COUNT(*) AS again FROM patients \\watch 0.2")
+        for _ in range(3):
+            terminal.expect("again")
+        terminal.sendintr()
+        terminal.expect("clinic=> ")
+        terminal.sendline("SHOW dpsql.budget \\g (format=unaligned tuples_only)")
+        terminal.expect("database.*clinic=> ")
+        spent = terminal.match[0]
+        terminal.sendline("SELECT AVG(cost) AS c, MAX(day) AS d FROM visits WHERE cost > 17 \\gdesc")
+        terminal.expect(r"c +\| double precision\s+d +\| date")
+        terminal.sendline("SHOW dpsql.budget \\g (format=unaligned tuples_only)")
+        terminal.expect("database.*clinic=> ")
+        assert terminal.match[0] == spent
+        terminal.sendline("BEGIN; SELECT 1 / nothing;")
+        terminal.expect("ERROR: ")
+        terminal.expect("clinic=!> ")
+        terminal.sendline("ROLLBACK;")
+        terminal.expect("clinic=> ")
+        terminal.sendline("\\q")
+        terminal.expect(pexpect.EOF)
+    finally:
+        terminal.close(force=True)
+
+
 # ---- logins --------------------------------------------------------------------------------------------
 
 
@@ -205,6 +277,15 @@ def test_off_the_machine_without_a_certificate_nothing_starts(served: Served) ->
     assert "need TLS there" in done.stderr
 
 
+@pytest.mark.parametrize("place", ["nobody.invalid:5433", "sock.invalid", "./nothing/here"])
+def test_a_place_that_nobody_can_listen_on_fails_the_check(served: Served, place: str) -> None:
+    words = [sys.executable, "-m", "dpsql.cli", "serve", *served.words, "--listen", place, "--check"]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 1
+    assert f"{place.removeprefix('.')} cannot be listened on" in done.stderr
+    assert "./FOLDER, with a slash" in done.stderr
+
+
 def test_unix_sockets_and_files_are_as_they_must_be(served: Served) -> None:
     assert psql(served, "SELECT 1", host=str(served.folder), port="5433").returncode == 0
     assert stat.S_IMODE(served.file.stat().st_mode) == 0o600
@@ -266,6 +347,29 @@ def test_new_data_and_a_new_policy_are_taken_over(clinic_for_all: Path, tmp_path
         assert any(line["event"] == "unopened" and "not TOML" in line["why"] for line in server.log())
     finally:
         server.close()
+
+
+def test_a_folder_of_files_is_served(tmp_path: Path) -> None:
+    """A file that is replaced is read by the next question, which says so."""
+    folder = tmp_path / "clinic"
+    folder.mkdir()
+    made = f"COPY (SELECT i AS id, {{}} AS cost FROM range(1000) AS t(i)) TO '{folder}/visits.parquet'"
+    folder.with_suffix(".toml").write_text(
+        "[budget]\nepsilon = 9.0\ndelta = 1e-6\n[query]\nepsilon = 2.0\n[analysts.ana]\nepsilon = 9.0\n"
+        '[unit]\nname = "person"\ncolumn = "id"\n'
+        "[tables.visits.columns]\nid = {}\ncost = { range = [0, 500] }\n"
+    )
+    duckdb.execute(made.format(100))
+    with (
+        closing(Served(folder, analysts=("ana",))) as server,
+        psycopg.connect(server.url(), autocommit=True) as db,
+    ):
+        said: list[str] = []
+        db.add_notice_handler(lambda notice: said.append(str(notice.message_primary)))
+        assert 70_000 < float(db.execute("SELECT SUM(cost) FROM visits").fetchall()[0][0]) < 130_000
+        duckdb.execute(made.format(400))
+        assert 370_000 < float(db.execute("SELECT SUM(cost) FROM visits").fetchall()[0][0]) < 430_000
+        assert "the data or the policy are new since your last question" in said
 
 
 def test_it_stops_in_good_order(own_server: Served) -> None:

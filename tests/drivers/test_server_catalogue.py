@@ -71,7 +71,10 @@ def test_psql_shows_the_keys(served: Served) -> None:
     done = subprocess.run(words, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     assert '"patients_pkey" PRIMARY KEY, btree (patient_id)' in done.stdout
-    assert 'Table "public.visits"' in done.stdout
+    assert 'TABLE "visits" CONSTRAINT "visits_patient_id_fkey" FOREIGN KEY (patient_id)' in done.stdout
+    visits = done.stdout.split('Table "public.visits"')[1]
+    foreign = '"visits_patient_id_fkey" FOREIGN KEY (patient_id) REFERENCES patients(patient_id)'
+    assert f"Foreign-key constraints:\n    {foreign}" in visits
     assert done.stderr == ""
 
 

@@ -6,9 +6,12 @@ import asyncio
 import datetime
 import json
 import math
+import shutil
 import uuid
 from collections.abc import Iterator
+from contextlib import closing
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import asyncpg
@@ -350,3 +353,37 @@ def test_margins_as_columns_are_described_before_they_are_paid(served: Served) -
             "a_margin",
         ]
         assert all(row[2] > 0 and row[4] > 0 for row in cursor.fetchall())
+
+
+def test_a_statement_that_was_described_has_these_columns_or_is_refused(
+    clinic_for_all: Path, tmp_path: Path
+) -> None:
+    """Another policy or setting would give it others: it is prepared again, and nothing was paid."""
+    for name in ("clinic.duckdb", "clinic.toml"):
+        shutil.copy(clinic_for_all.with_name(name), tmp_path / name)
+    policy = tmp_path / "clinic.toml"
+    first = policy.read_text()
+    view = '\n[views.shown]\nsql = "SELECT {} AS x FROM patients"\n'
+    policy.write_text(first + view.format("age"))
+    asked, catalogue = (
+        b"SELECT MAX(x) AS x FROM shown",
+        "SELECT relname FROM pg_class WHERE relname = 'other'",
+    )
+    with (
+        closing(Served(tmp_path / "clinic.duckdb")) as server,
+        psycopg.connect(server.url(), autocommit=True) as db,
+    ):
+        for change in (
+            lambda: db.execute("SET dpsql.margins = columns"),
+            lambda: policy.write_text(
+                first + view.format("age + 0.5") + view.replace("shown", "other").format("age")
+            ),
+        ):
+            assert db.pgconn.prepare(b"s", asked).status == psycopg.pq.ExecStatus.COMMAND_OK
+            assert db.pgconn.describe_prepared(b"s").nfields > 0
+            change()
+            refused = db.pgconn.exec_prepared(b"s", None)
+            assert b"cached plan must not change result type" in refused.error_message
+            db.execute("DEALLOCATE s")
+        assert db.execute(catalogue).fetchall() == [("other",)], "the catalogue is that of the new policy"
+        assert [line for line in server.log() if line["event"] == "question" and line["cost"]] == []

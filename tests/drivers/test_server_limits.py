@@ -103,18 +103,23 @@ def test_what_a_connection_keeps_is_bounded_in_bytes(own_server: Served) -> None
             refused = db.pgconn.prepare(b"%d" % number + big, b"SELECT 1").error_message
             if refused:
                 break
-        assert b"keeps too many bytes" in refused, (number, own_server.log())
+        assert b"keep too many bytes" in refused, (number, own_server.log())
         assert number > 100
         db.execute("DEALLOCATE ALL")
         assert not db.pgconn.prepare(b"s", b"SELECT 1").error_message, "what is gone is counted no more"
         rows = "SELECT repeat('x', 10000) FROM range(30000)"
-        db.execute(f"DECLARE c0 CURSOR WITH HOLD FOR {rows}".encode())
-        with pytest.raises(psycopg.Error, match="keeps too many bytes"):
-            db.execute(f"DECLARE c1 CURSOR WITH HOLD FOR {rows}".encode())
-        assert db.execute("FETCH 2 FROM c0").fetchall() == [("x" * 10_000,)] * 2
+        for name in ("c0", "c1"):  # the second is more than there is room for, and is handed over
+            db.execute(f"DECLARE {name} CURSOR WITH HOLD FOR {rows}".encode())
+        with pytest.raises(psycopg.Error, match="your connections keep too many bytes"):
+            db.execute("SELECT OPTIONS(epsilon = 0.5) COUNT(*) FROM patients WHERE age > 77")
+        spent = [line["cost"] for line in own_server.log() if line["event"] == "question"]
+        assert spent == [0.0, 0.0], "it was refused before it was paid"
+        assert db.execute("FETCH 2 FROM c1").fetchall() == [("x" * 10_000,)] * 2
+        db.execute("CLOSE c1")
+        db.execute("SELECT OPTIONS(epsilon = 0.5) COUNT(*) FROM patients WHERE age > 77")
 
 
-def test_an_answer_that_is_refused_for_its_size_comes_in_parts_and_is_paid_once(served: Served) -> None:
+def test_an_answer_comes_in_parts_and_is_paid_once(served: Served) -> None:
     by_age = "SELECT OPTIONS(epsilon = 0.02) age, COUNT(*) AS n FROM patients GROUP BY age"
     with psycopg.connect(served.url(), autocommit=True) as db:
         whole = db.execute(f"SELECT * FROM ({by_age}) AS t ORDER BY age").fetchall()
@@ -130,20 +135,25 @@ def test_an_answer_that_is_refused_for_its_size_comes_in_parts_and_is_paid_once(
 
 @pytest.mark.sweep
 def test_what_all_keep_is_bounded_in_bytes(own_server: Served) -> None:
-    """Three connections of half of it each: the third finds no room, until another closes its cursor."""
-    rows = "SELECT repeat('x', 10000) FROM range(40000)"
+    """Two analysts keep all of it, and more: they wait, and who keeps little is served."""
+    rows = "SELECT repeat('x', 10000) FROM range(45000)"
     with ExitStack() as stack:
-        one, two, three = (
-            stack.enter_context(psycopg.connect(own_server.url(), autocommit=True)) for _ in range(3)
+        ana, more, bob = (
+            stack.enter_context(psycopg.connect(own_server.url("postgresql", name), autocommit=True))
+            for name in ("ana", "ana", "bob")
         )
-        for db in (one, two):
-            db.execute(f"DECLARE c CURSOR WITH HOLD FOR {rows}".encode())
+        ana.execute(f"DECLARE c CURSOR WITH HOLD FOR {rows}".encode())
+        more.execute(f"DECLARE c CURSOR WITH HOLD FOR {rows}".encode())
+        assert bob.execute("SELECT COUNT(*) FROM wards").fetchall() == [(6,)]
+        bob.execute(f"DECLARE c CURSOR WITH HOLD FOR {rows}".encode())
+        with pytest.raises(psycopg.Error, match="your connections keep too many bytes"):
+            ana.execute("SELECT COUNT(*) FROM patients")
         with pytest.raises(psycopg.Error, match="all connections together keep too many bytes"):
-            three.execute(f"DECLARE c CURSOR WITH HOLD FOR {rows}".encode())
-        two.close()
+            bob.execute("SELECT COUNT(*) FROM patients")
+        more.close()
         for _ in range(50):
             with suppress(psycopg.Error):  # the other has not left yet
-                three.execute(f"DECLARE c CURSOR WITH HOLD FOR {rows}".encode())
+                assert ana.execute("SELECT COUNT(*) FROM wards").fetchall() == [(6,)]
                 break
             time.sleep(0.1)
         else:
@@ -171,6 +181,22 @@ def test_what_is_opened_is_closed(own_server: Served) -> None:
             break
         time.sleep(0.1)
     assert handles() <= before + 2
+
+
+def test_the_system_asks_whether_a_silent_client_is_there(served: Served) -> None:
+    """Of a machine that has died nothing comes, not even an end: the kernel's timer runs."""
+    with Raw(served) as raw:
+        raw.login()
+        ours = f":{raw.socket.getsockname()[1]:04X}"
+        for _ in range(100):  # until the kernel waits for no acknowledgement any more
+            sockets = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
+            (timer,) = [line[5] for line in sockets if line[2].endswith(ours)]
+            kind, left = timer.split(":")
+            if kind == "02":  # keepalive
+                break
+            time.sleep(0.05)
+    assert kind == "02"
+    assert 0 < int(left, 16) <= 6_000, "hundredths of a second"
 
 
 def test_cancelling_needs_the_key(served: Served) -> None:
@@ -219,14 +245,21 @@ def test_many_clients_never_spend_more_than_there_is(own_server: Served) -> None
 def killed(server: Served, draw: random.Random) -> None:
     """Kill -9 a server at work: what a client saw comes back the same, and free."""
     seen: dict[str, object] = {}
+    asked: set[str] = set()
 
     def ask(first: int) -> None:
         with suppress(psycopg.Error), psycopg.connect(server.url(), autocommit=True) as db:  # it is killed
             for number in range(first, first + 1000):
                 sql = f"SELECT ward, COUNT(*) AS n FROM visits WHERE cost > {number} GROUP BY ward"
+                asked.add(sql)
                 seen[sql] = db.execute(sql).fetchall()
 
-    start = draw.randrange(10**6)
+    def bought() -> int:
+        given = {"ledger": server.folder / "own.ledger", "analyst": "ana"}
+        with dpsql.connect(server.database, **given) as own:
+            return own.purchase_count
+
+    start, before = draw.randrange(10**6), bought()
     threads = [threading.Thread(target=ask, args=(start + 10_000 * number,)) for number in range(2)]
     for thread in threads:
         thread.start()
@@ -244,6 +277,7 @@ def killed(server: Served, draw: random.Random) -> None:
             assert db.execute(sql).fetchall() == rows
     assert seen
     assert [price for price in prices if not price.startswith("repeated")] == []
+    assert len(seen) <= bought() - before <= len(asked), "nothing is debited twice"
 
 
 def test_what_a_client_saw_survives_kill_9(own_server: Served) -> None:
@@ -252,7 +286,7 @@ def test_what_a_client_saw_survives_kill_9(own_server: Served) -> None:
 
 @pytest.mark.sweep
 def test_what_clients_saw_survives_many_kills(own_server: Served) -> None:
-    for seed in range(2, 27):
+    for seed in range(2, 52):
         killed(own_server, random.Random(seed))
 
 

@@ -8,8 +8,11 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
+import time
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -24,9 +27,11 @@ BY_WARD = "SELECT ward, COUNT(*) AS n FROM patients GROUP BY ward ORDER BY ward"
 WARDS = ["Cardiology", "Emergency", "Geriatrics", "Maternity", "Oncology", "Pediatrics"]
 
 
+ENVIRONMENT = {"PATH": os.environ["PATH"], "HOME": "/", "LC_ALL": "C.UTF-8", "PGPASSWORD": PASSWORD}
+
+
 def run(*words: str, text: str = "") -> subprocess.CompletedProcess[str]:
-    kept = {"PATH": os.environ["PATH"], "HOME": "/", "LC_ALL": "C.UTF-8", "PGPASSWORD": PASSWORD}
-    return subprocess.run(words, input=text, capture_output=True, text=True, timeout=300, env=kept)
+    return subprocess.run(words, input=text, capture_output=True, text=True, timeout=300, env=ENVIRONMENT)
 
 
 # ---- pgjdbc: DBeaver, Metabase, Tableau ----------------------------------------------------------------
@@ -118,16 +123,22 @@ def test_odbc_by_isql(served: Served) -> None:
 # ---- R -------------------------------------------------------------------------------------------------
 
 
-def test_r_and_dbplyr(served: Served) -> None:
+def test_r_and_dbplyr(own_server: Served) -> None:
+    """RPostgreSQL has no cancel: a time limit ends a question, and so does the end of the program."""
     wanted = "for (name in c('RPostgreSQL', 'dplyr', 'dbplyr')) library(name, character.only = TRUE)"
     if shutil.which("Rscript") is None or run("Rscript", "-e", wanted).returncode != 0:
         pytest.skip("R is not installed: apt-get install r-cran-rpostgresql r-cran-dbplyr")
-    done = run("Rscript", str(PROGRAMS / "dbplyr.R"), str(served.port))
-    assert done.returncode == 0, done.stderr
-    said = {
-        name: words.split() for name, _, words in (line.partition(":") for line in done.stdout.splitlines())
-    }
-    assert said["tables"] == ["far", "kinds", "patients", "visits", "wards"]
+    words = ["Rscript", str(PROGRAMS / "dbplyr.R"), str(own_server.port)]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(words, text=True, env=ENVIRONMENT, start_new_session=True, **pipes) as program:
+        assert program.stdout is not None
+        assert program.stderr is not None
+        lines = list(takewhile(lambda line: line.strip() != "leaving:", program.stdout))
+        time.sleep(0.5)  # it asks by now, most often
+        os.killpg(program.pid, signal.SIGKILL)
+        errors = program.stderr.read()
+    said = {name: words.split() for name, _, words in (line.partition(":") for line in lines)}
+    assert said["tables"] == ["far", "kinds", "patients", "visits", "wards"], errors
     assert said["fields"][:2] == ["patient_id", "age"]
     assert said["wards"] == WARDS
     assert said["numbers"] == ["TRUE", "TRUE"]
@@ -135,8 +146,22 @@ def test_r_and_dbplyr(served: Served) -> None:
     assert said["dbplyr"] == ["ward", "n", "age", *WARDS]
     assert said["joined"] == ["TRUE"]
     assert said["after it"] == ["7"]
-    assert "[D402] single private rows are never shown" in done.stderr
-    assert "cost epsilon" in done.stderr or "repeated" in done.stderr
+    assert "[D402] single private rows are never shown" in errors
+    assert "cost epsilon" in errors or "repeated" in errors
+    assert said["begun"] == ["TRUE"]
+    assert said["aborted"] == ["TRUE", "TRUE", "9"]
+    assert "current transaction is aborted" in errors
+    assert said["committed"] == ["10", "TRUE", "TRUE"]
+    assert said["stopped"] == ["TRUE", "11"]
+    assert "[D603] the query took longer than the time limit of 0.3 seconds" in errors
+    for _ in range(100):
+        if own_server.log()[-1]["event"] == "logout":
+            break
+        time.sleep(0.1)
+    else:
+        raise AssertionError("what it asked is not interrupted")
+    spent = [line for line in own_server.log() if line["event"] == "question" and line["cost"] > 0]
+    assert len(spent) == 4, "a rollback gives nothing back, and nothing is paid twice"
 
 
 # ---- Python's own --------------------------------------------------------------------------------------

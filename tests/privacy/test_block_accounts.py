@@ -35,9 +35,16 @@ def granted(
     return Granted(1.0, total, analysts, shared, BlocksWanted("cohort", tuple(values), check))
 
 
-def debit(analyst: str, plan: int, blocks: tuple[int, ...] | None, listed: int, price: int = 0) -> Debit:
+def debit(
+    analyst: str,
+    plan: int,
+    blocks: tuple[int, ...] | None,
+    listed: int,
+    price: int = 0,
+    checked: int | None = None,
+) -> Debit:
     asked = replace(ASKED, analyst=analyst, digest=f"plan {plan}", price=Units(price or 1 + plan))
-    return replace(asked, blocks=blocks, listed=listed)
+    return replace(asked, blocks=blocks, listed=listed, checked=checked)
 
 
 @dataclass(slots=True)
@@ -105,21 +112,24 @@ def history(path: Path, seed: int, steps: int = 260) -> None:
             members |= {name for name in ANALYSTS if rng.random() < 0.2}
             ledger.close()
             ledger = Ledger.open(path, PROMISE, granted(values, check, sorted(members)))
+            if model.checked:
+                ledger.note_units(BlocksWanted("cohort", tuple(values), check), "d", "v", "units")
             agree(ledger, model, paid, members)
-        if rng.random() < 0.1:
-            with ledger._chain.writing() as pen:
-                pen.append({"kind": "units", "time": "2026-01-01", "version": "v", "digest": "d"})
+        if check and rng.random() < 0.1:
+            ledger.note_units(BlocksWanted("cohort", tuple(values), check), "d", "v", "units")
             model.see()
+        _, checked, same = ledger.units_seen(BlocksWanted("cohort", tuple(values), check))
+        assert same
         name, again = rng.choice(("", *ANALYSTS)), asked and rng.random() < 0.4
         if again:
             old = rng.choice([*asked])
-            ledger.debit_or_join(debit(name, old, *asked[old]))
+            ledger.debit_or_join(debit(name, old, *asked[old], checked=checked))
             paid[name].add(old)
             continue
         listed = len(values) if rng.random() < 0.8 else rng.randrange(2, len(values) + 1)
         blocks = tuple(sorted(rng.sample(range(listed + 1), rng.randrange(1, listed + 2))))
         chosen = None if rng.random() < 0.3 else blocks
-        ledger.debit_or_join(debit(name, plan, chosen, listed))
+        ledger.debit_or_join(debit(name, plan, chosen, listed, checked=checked))
         later = {*range(listed + 1, len(values) + 1)} if REST in blocks else set()
         model.reads(plan, {*model.persons} if chosen is None else {*blocks} | later)
         paid[name].add(plan)
@@ -189,6 +199,27 @@ def test_each_block_has_the_whole_budget(tmp_path: Path) -> None:
         refused("D501", lambda: ledger.check("bo", priced((((2,), 2), Units(1)), ((((0,), 2)), Units(1)))))
         ledger.check("bo", priced((((0,), 2), Units(9))))
         refused("D501", lambda: ledger.check("bo", priced((((0,), 2), Units(5)), (EVERYWHERE, Units(5)))))
+
+
+def test_a_list_that_is_checked_grows_with_the_units(tmp_path: Path) -> None:
+    """Nobody appends a value before looking at them, and nobody pays who has not looked."""
+    wanted = BlocksWanted("cohort", ("2023", "2024"), True)
+    with Ledger.open(tmp_path / "a", PROMISE, granted(["2023"], True)) as ledger:
+        first = ledger.note_units(replace(wanted, values=("2023",)), "d1", "v", "units")
+        ledger.debit_or_join(debit("ana", 1, (0,), 1, 7, first))
+        for other in (None, first + 1):
+            refused("D505", lambda other=other: ledger.debit_or_join(debit("ana", 1, (0,), 1, 7, other)))
+    with Ledger.open(tmp_path / "a", PROMISE, granted(["2023", "2024"], True)) as ledger:
+        assert ledger.blocks() == ("the rest of cohort", "cohort 2023")
+        assert ledger.units_seen(wanted) == ("d1", first, False)
+        assert ledger.note_units(wanted, "d2", "v", "units") == first
+        assert ledger.units_seen(wanted) == ("d2", first, True)
+        assert [ledger.spent(None, block) for block in (0, 1, 2)] == [Units(7), Units(0), Units(0)]
+        ledger.verify()
+    with Ledger.open(tmp_path / "a", PROMISE, granted(["2023", "2024"], False)) as ledger:
+        assert ledger.units_seen(wanted) == (None, None, False)
+        ledger.debit_or_join(debit("ana", 2, (0,), 2, 7))
+        refused("D803", lambda: ledger.note_units(replace(wanted, values=("2024",)), "d", "v", "units"))
 
 
 def test_an_older_ledger_gains_blocks_that_have_spent_all_that_it_has(tmp_path: Path) -> None:

@@ -211,6 +211,32 @@ def test_the_ledger_belongs_to_the_database(clinic: Clinic, tmp_path: Path) -> N
     assert caught.value.code == "D505"
 
 
+def test_a_unit_that_moves_to_another_block_keeps_it_shut(clinic: Clinic, tmp_path: Path) -> None:
+    policy, ledger = tmp_path / "clinic.toml", tmp_path / "pg.ledger"
+    blocks = 'key = "id"\nblocks = { column = "age", values = [3, 4], check = true }'
+    policy.write_text(POLICY.replace('key = "id"', blocks, 1))
+    with clinic.server.database("moving") as owner:
+        owner.execute(TABLES.encode())
+        track(owner, "people", "visits", "wards")
+        url = clinic.server.url("moving")
+        for change, code in (
+            ("INSERT INTO visits VALUES (99999, 5000, 1, 'k1')", ""),
+            ("UPDATE people SET age = 5 WHERE age = 6", ""),
+            ("DELETE FROM people WHERE id = 400", ""),
+            ("INSERT INTO people VALUES (5000, 'A', 5, 1, 1, NULL)", ""),
+            ("UPDATE people SET age = 3 WHERE id = 5000", "D809"),
+            ("UPDATE people SET age = NULL WHERE id = 5000", ""),
+            ("UPDATE people SET age = 4 WHERE id = 3", "D809"),
+        ):
+            owner.execute(change.encode())
+            try:
+                dpsql.connect(url, policy, ledger).close()
+                found = ""
+            except dpsql.Error as error:
+                found = error.code
+            assert found == code, change
+
+
 def test_the_command_line_takes_a_url(clinic: Clinic, tmp_path: Path) -> None:
     words = ["--policy", clinic.policy, "--ledger", tmp_path / "pg.ledger", "--format", "csv"]
     command = [

@@ -174,6 +174,31 @@ def test_the_owner_says_how_many_rows_an_answer_has(clinic: Path) -> None:
     assert caught.value.code == "D604"
 
 
+GROUPS = "SELECT ward, age, COUNT(*) AS n FROM patients GROUP BY ward, age"
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        GROUPS,
+        f"SELECT ward, age, n + 1 FROM ({GROUPS})",
+        f"SELECT ward, i FROM ({GROUPS}), range(3) AS r(i)",
+        f"SELECT ward, repeat('x', 200000) AS long, n FROM ({GROUPS})",
+    ],
+)
+def test_what_is_too_large_for_all_numbers_is_refused_before_it_is_paid(clinic: Path, sql: str) -> None:
+    """671 listed groups, more than the hundred that are tried; one text of 200 kB each is 134 MB."""
+    policy = clinic.with_suffix(".toml")
+    policy.write_text("[limits]\nrows = 300\nmemory = '64MB'\n" + policy.read_text())
+    with dpsql.connect(clinic) as db:
+        with pytest.raises(dpsql.OperationalError, match=r"takes more than (300 rows|64MB)") as caught:
+            db.execute(sql)
+        assert caught.value.code == "D604"
+        assert "what was debited" not in str(caught.value)
+        assert not db.purchases
+        assert len(db.execute(f"SELECT * FROM ({sql}) LIMIT 3").rows) == 3
+
+
 def test_the_owner_says_how_long_planning_takes(clinic: Path) -> None:
     """Without any time limit of the session's."""
     policy = clinic.with_suffix(".toml")

@@ -737,3 +737,14 @@ SELECT c.oid::pg_catalog.regclass FROM pg_catalog.pg_class c, pg_catalog.pg_inhe
 -- rows: 1
 -- row: 1
 select 1;
+
+-- psql 15.18 \d visits, with keys
+-- columns: conname 19, ontable 25, condef 25
+-- rows: 0
+SELECT conname, conrelid::pg_catalog.regclass AS ontable, pg_catalog.pg_get_constraintdef(oid, true) AS condef FROM pg_catalog.pg_constraint c WHERE confrelid IN (SELECT pg_catalog.pg_partition_ancestors('16385') UNION ALL VALUES ('16385'::pg_catalog.regclass)) AND contype = 'f' AND conparentid = 0 ORDER BY conname;
+
+-- psql 15.18 \d visits, with keys
+-- columns: tgname 19, pg_get_triggerdef 25, tgenabled 18, tgisinternal 16, parent 26
+-- rows: 0
+-- unlike PostgreSQL: a regclass within a subquery is its oid
+SELECT t.tgname, pg_catalog.pg_get_triggerdef(t.oid, true), t.tgenabled, t.tgisinternal, CASE WHEN t.tgparentid != 0 THEN (SELECT u.tgrelid::pg_catalog.regclass FROM pg_catalog.pg_trigger AS u, pg_catalog.pg_partition_ancestors(t.tgrelid) WITH ORDINALITY AS a(relid, depth) WHERE u.tgname = t.tgname AND u.tgrelid = a.relid AND u.tgparentid = 0 ORDER BY a.depth LIMIT 1) END AS parent FROM pg_catalog.pg_trigger t WHERE t.tgrelid = '16385' AND (NOT t.tgisinternal OR (t.tgisinternal AND t.tgenabled = 'D')) ORDER BY 1;

@@ -78,6 +78,17 @@ def test_constraints_are_written_as_postgresql_writes_them() -> None:
     )
 
 
+def test_psql_asks_for_foreign_keys_where_there_are_any() -> None:
+    """PostgreSQL's tables on both sides of one have triggers; psql reads nothing of them without."""
+    asked = "SELECT relname, relhastriggers FROM pg_class WHERE relkind = 'r' ORDER BY oid"
+    assert made().answer(asked).rows == (("people", True), ("visits", True), ("Places", False))
+    asked = (
+        "SELECT conname FROM pg_constraint WHERE confrelid IN (SELECT pg_partition_ancestors('people') "
+        "UNION ALL VALUES ('people'::regclass))"
+    )
+    assert made().answer(asked).rows == (("visits_person_fkey",),)
+
+
 def test_information_schema_says_the_same() -> None:
     asked = (
         "SELECT t.table_name, t.constraint_type, k.column_name, k.ordinal_position, u.table_name, "

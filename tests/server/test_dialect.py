@@ -147,3 +147,9 @@ def test_a_pattern_that_goes_on_is_left_alone(behind: str) -> None:
     """Only its first part would be read in both cases."""
     asked = f"SELECT COUNT(*) FROM t WHERE w ~* 'a' {behind}"
     assert understood(asked, "clinic").text == asked
+
+
+@pytest.mark.parametrize("pattern", ["(a|" * 20_000, "(" * 51 + "a" + ")" * 51, "a" * 2_001])
+def test_a_pattern_that_is_too_long_or_deep_is_left_alone(pattern: str) -> None:
+    sql = f"SELECT COUNT(*) FROM patients WHERE ward ~* '{pattern}'"
+    assert understood(sql, "clinic").text == sql

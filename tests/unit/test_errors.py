@@ -122,6 +122,22 @@ def another_range(clinic: Path) -> None:
     with_policy("age = { range = [0, 120] }", "age = { range = [0, 100] }", "SELECT SUM(n) FROM ages")(clinic)
 
 
+CHECKED = '[unit]\nblocks = { column = "ward", values = ["A"], check = true }'
+
+
+def file_of_units_is_gone(clinic: Path) -> None:
+    with_policy("[unit]", CHECKED)(clinic)
+    clinic.with_suffix(".ledger-units").unlink()
+    ask(COUNT)(clinic)
+
+
+def unit_in_another_block(clinic: Path) -> None:
+    with_policy("[unit]", CHECKED)(clinic)
+    with duckdb.connect(str(clinic)) as connection:
+        connection.execute("UPDATE patients SET ward = 'C' WHERE ward = 'A'")
+    ask(COUNT)(clinic)
+
+
 def nothing_to_show(clinic: Path) -> None:
     policy = clinic.with_suffix(".toml")
     policy.write_text(policy.read_text().replace("[unit]", "[unit]\nabout = 10"))
@@ -154,6 +170,7 @@ TRIGGERS: dict[str, Trigger] = {
     "D511": nothing_to_show,
     "D512": older_ledger,
     "D513": another_range,
+    "D514": file_of_units_is_gone,
     "D601": ask("SELECT CAST('x' || COUNT(*) AS INTEGER) FROM patients"),
     "D602": lambda clinic: ask(COUNT)(clinic.with_name("none.duckdb")),
     "D603": time_limit,
@@ -169,6 +186,7 @@ TRIGGERS: dict[str, Trigger] = {
     "D808": with_policy(
         "[tables.drugs]", '[views.few]\nsql = "SELECT nothing FROM patients"\n[tables.drugs]'
     ),
+    "D809": unit_in_another_block,
     "D901": broken_pipeline,
 }
 
@@ -226,7 +244,7 @@ def test_a_code_that_is_not_listed_cannot_be_raised() -> None:
         refuse("D999", "no", help="none")
 
 
-@pytest.mark.parametrize("code", ["D801", "D802", "D803", "D804", "D805", "D806", "D808"])
+@pytest.mark.parametrize("code", ["D801", "D802", "D803", "D804", "D805", "D806", "D808", "D809"])
 def test_errors_of_the_policy_have_their_line(code: str, clinic: Path) -> None:
     error = caught_by(TRIGGERS[code], clinic)
     assert error.position is not None

@@ -40,6 +40,9 @@ def test_paths_start_at_the_files_folder(file: Path) -> None:
     assert (labs.policy, labs.ledger) == (file.parent / "labs.toml", file.parent / "labs" / "labs.ledger")
     assert (setup.processes, setup.limits.connections, setup.limits.seconds) == (2, 9, 30.0)
     assert setup.log == file.parent / "serve.log"
+    file.write_text(GOOD.replace('["127.0.0.1:0"]', '["./sock", "run/dpsql:5434", "/run/dpsql", "[::1]:7"]'))
+    near = file.parent
+    assert read_setup(file).listen == (f"{near}/sock", f"{near}/run/dpsql:5434", "/run/dpsql", "[::1]:7")
 
 
 @pytest.mark.parametrize(

@@ -32,6 +32,7 @@ from dpsql.engines.postgres.relations import Relation, relations
 from dpsql.engines.postgres.url import PostgresUrl
 from dpsql.engines.postgres.versions import State, states
 from dpsql.engines.postgres.walls import check_rights, check_session, identity
+from dpsql.engines.units_sql import CHUNK, units_sql
 from dpsql.errors import DatabaseError, interrupted, refuse
 from dpsql.ir.column import Column, Interval, Kind, Type, Value, type_named
 from dpsql.ir.relation import stage_inputs
@@ -42,10 +43,12 @@ from dpsql.policy.names import fold
 if TYPE_CHECKING:
     from psycopg import Connection
 
+    from dpsql.engines import Texts
     from dpsql.engines.contents import Contents
     from dpsql.ir.export import ExactExport, ExportPlan
     from dpsql.ir.plan import MeasurePlan
     from dpsql.ir.table import ExactTable
+    from dpsql.ir.unit_blocks import UnitBlocks, UnitHolder
 
 T = TypeVar("T")
 
@@ -184,6 +187,21 @@ class PostgresEngine:
         present = " AND ".join(f"{quote(column)} IS NOT NULL" for column in key.columns)
         read = f"SELECT 1 FROM {self._rows(key.table)} WHERE {present} GROUP BY {listed}"
         return not self._ask(f"{read} HAVING count(*) > 1 LIMIT 1")
+
+    def units(
+        self, holders: Sequence[UnitHolder], blocks: UnitBlocks, take: Callable[[Sequence[Texts]], None]
+    ) -> None:
+        sql = units_sql(holders, blocks, self._rows)
+
+        def read() -> None:
+            self._checked("SELECT 1")
+            with self._connection.cursor(name="dpsql_units") as cursor:
+                cursor.execute(sql.encode())
+                while rows := cursor.fetchmany(CHUNK):
+                    take(rows)
+
+        with self._translated():
+            self._in_snapshot(read)
 
     def is_spelled_alike(self, table: str, columns: Sequence[str]) -> bool:
         texts = ", ".join(f"CAST({quote(column)} AS text) AS s{at}" for at, column in enumerate(columns))

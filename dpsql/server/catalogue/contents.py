@@ -81,10 +81,12 @@ def _row(full_name: str, values: Values) -> Row:
 
 
 def _classes(world: World) -> Iterable[Values]:
+    referring = {world.oids[place] for key in world.keys if key.target for place in key.places}
     for relation in world.relations:
         view = relation.kind == "view"
+        oid = world.oids[relation.schema, relation.name]
         yield {
-            "oid": world.oids[relation.schema, relation.name],
+            "oid": oid,
             "relname": relation.name,
             "relnamespace": world.schemas[relation.schema],
             "relowner": OWNER_OID,
@@ -95,6 +97,7 @@ def _classes(world: World) -> Iterable[Values]:
             "relnatts": len(relation.columns),
             "relhasindex": bool(relation.keys),
             "relhasrules": view,
+            "relhastriggers": oid in referring,  # where it is not set, psql asks for no foreign keys
             "relispopulated": True,
             "relreplident": "n" if view else "d",
         }

@@ -102,6 +102,7 @@ _MACROS = """
     array_remove(list, value) := [x for x in list if x IS DISTINCT FROM value]
     array_upper(list, level) := nullif(len(list), 0)
     array_lower(list, level) := CASE WHEN len(list) > 0 THEN 1 END
+    pg_partition_ancestors(object) := unnest([]::UINTEGER[])
     _pg_expandarray(list) := unnest([{{'x': list[i], 'n': i}} for i in range(1, len(list) + 1)])
 """.strip()
 

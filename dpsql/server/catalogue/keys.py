@@ -37,6 +37,12 @@ class Key:
         return [1 + order.index(name) for name in self.names]
 
     @property
+    def places(self) -> tuple[tuple[str, str], ...]:
+        """Schema and name of the relation, and of the one that it refers to."""
+        relations = (self.relation,) if self.target is None else (self.relation, self.target.relation)
+        return tuple((relation.schema, relation.name) for relation in relations)
+
+    @property
     def text(self) -> str:
         """The constraint as PostgreSQL writes it."""
         if self.target is None:

@@ -231,9 +231,16 @@ _WITH = "with "
 def _take_call(table: exp.Table, name: str) -> None:
     """Name the column of a function in FROM as its table; select a function that is no table in DuckDB."""
     alias = table.args.get("alias") or exp.TableAlias(this=exp.to_identifier(name, quoted=True))
+    numbered = table.args.get("ordinality")
     if not alias.columns:
-        alias.set("columns", [exp.to_identifier(alias.name, quoted=True)])
-    if name in _SERIES:
+        names = (alias.name, "ordinality") if numbered else (alias.name,)
+        alias.set("columns", [exp.to_identifier(each, quoted=True) for each in names])
+    if numbered:
+        rows = exp.Subquery(this=exp.Select(expressions=[table.this.copy()]))
+        places = exp.Window(this=exp.RowNumber())
+        query = exp.Select(expressions=[exp.Star(), places]).from_(rows)
+        table.replace(exp.Subquery(this=query, alias=alias))
+    elif name in _SERIES:
         table.set("alias", alias)
         table.set("db", None)
     else:

@@ -27,11 +27,16 @@ _ITEM = re.compile(
     r"|(?P<class>\[\^?(?:[a-z]-[a-z]|[A-Z]-[A-Z]|[0-9]-[0-9]|[A-Za-z0-9 _,;:@#%&=<>\"'/])+\])"
     r"|(?P<sign>[()|])|(?P<repeat>[*+?](?![*+?{]))"
 )
+_LONGEST, _DEEPEST = 2_000, 50
+"""Characters and groups of a pattern that is read: Python's own reader calls itself for each group."""
+
 _RANGE = re.compile(r"([A-Za-z])-([A-Za-z])|([A-Za-z])")
 
 
 def re2_pattern(pattern: str, any_case: bool) -> str | None:
     """Return a pattern of RE2 that matches the same texts, or None."""
+    if len(pattern) > _LONGEST or pattern.count("(") > _DEEPEST:
+        return None
     body = pattern.removeprefix("^")
     start = pattern[: len(pattern) - len(body)]
     end = "$" if body.endswith("$") else ""

@@ -23,4 +23,20 @@ joined <- tbl(db, "visits") %>% inner_join(lazy, by = "patient_id") %>%
 cat("joined:", joined$cost > 0, "\n")
 invisible(try(dbGetQuery(db, "SELECT age FROM patients")))
 cat("after it:", dbGetQuery(db, "SELECT 7 AS seven")$seven, "\n")
-invisible(dbDisconnect(db))
+
+cat("begun:", dbBegin(db), "\n")
+invisible(dbGetQuery(db, "SELECT COUNT(*) AS n FROM patients WHERE age > 71"))
+invisible(try(dbGetQuery(db, "SELECT age FROM patients"), silent = TRUE))
+aborted <- try(dbGetQuery(db, "SELECT 8 AS eight"))
+cat("aborted:", is.null(aborted), dbRollback(db), dbGetQuery(db, "SELECT 9 AS nine")$nine, "\n")
+ten <- dbWithTransaction(db, dbGetQuery(db, "SELECT 10 AS ten")$ten)
+cat("committed:", ten, dbBegin(db), dbCommit(db), "\n")
+
+slow <- "SELECT COUNT(*) FROM range(1000000) AS a(i), range(1000000) AS b(i) WHERE a.i * b.i = 7"
+invisible(dbGetQuery(db, "SET statement_timeout = '300ms'"))
+stopped <- try(dbGetQuery(db, slow))
+invisible(dbGetQuery(db, "RESET statement_timeout"))
+cat("stopped:", is.null(stopped), dbGetQuery(db, "SELECT 11 AS eleven")$eleven, "\n")
+cat("leaving: \n")
+flush(stdout())
+invisible(dbGetQuery(db, slow))  # until the program is killed
