@@ -18,6 +18,7 @@
     logistic   fits of what happens or not, and how often their intervals hold
     server     what the protocol, logins and idle clients of dpsql serve cost
     posteriors of shares: how often intervals hold, and what one takes
+    alerts     a day that stands out of hundreds, beside as many counts
 
 --quick runs everything on small data, only to test that it runs; its figures mean nothing. --save writes
 benchmarks/results/<name>.json with the versions and the machine beside the figures, and its picture if it has
@@ -45,7 +46,7 @@ from benchmarks.timing import Report, Runs, Setting
 QUESTIONS = ("planning", "query", "overhead", "memory", "noise", "accuracy", "coverage", "imports")
 QUESTIONS += ("tpch", "answers", "distinct", "peers", "startup", "larger", "ledger", "skipped", "found")
 QUESTIONS += ("questions", "weblog", "tightness", "fitted", "speed", "rivals", "persons", "edge", "workloads")
-QUESTIONS += ("synthetic", "budget", "together", "models", "server", "logistic", "posteriors")
+QUESTIONS += ("synthetic", "budget", "together", "models", "server", "logistic", "posteriors", "alerts")
 SCALED = ("tpch", "speed", "rivals")
 RESULTS = Path(__file__).resolve().parent / "results"
 

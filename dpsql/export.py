@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dpsql.bind.export import bind_export
+from dpsql.bind.export import bind_export, refuse_alert
 from dpsql.errors import Error, refuse
 from dpsql.ir.column import Value
 from dpsql.ir.export import Export, ExportPlan, ExportQuery
@@ -25,6 +25,7 @@ from dpsql.session import Session
 def export(session: Session, source: Source, parameters: Sequence[Value], epsilon: float | None) -> Export:
     """Text -> Export: randomized rows. The columns' epsilons come on top of the query's own price."""
     query, terms = parsed(session, source, parameters), session.terms(epsilon)
+    refuse_alert(query)
     if query.explained:
         raise refuse(
             "D104",

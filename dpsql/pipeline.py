@@ -57,6 +57,10 @@ def answer(
     query, terms, plan = kept.query, kept.terms, kept.plan
     if query.explained:
         return _explanation_rows(session, explained(session, plan))
+    if query.alert is not None:
+        from dpsql.alerts.answers import alert_answer
+
+        return alert_answer(session, query, plan)
     types = _types(session, kept)
     if not plan.events:
         return _free_answer(session, kept, types)
@@ -129,6 +133,10 @@ def stored_answer(
     query, terms, plan = kept.query, kept.terms, kept.plan
     if query.explained:
         return _explanation_rows(session, explained(session, plan))
+    if query.alert is not None:
+        from dpsql.alerts.answers import stored_alert
+
+        return stored_alert(session, query, plan)
     types = _types(session, kept)
     if not plan.events and plan.first is None:
         return _free_answer(session, kept, types)

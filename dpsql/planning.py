@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from functools import cache
+from functools import cache, partial
 from weakref import WeakKeyDictionary
 
 from sqlglot import exp
@@ -110,6 +110,12 @@ def planned_query(session: Session, query: Query, terms: Terms, lookup: Lookup |
     if made is not None and lookup is None and made.source.text == query.source.text:
         return made
     refuse_randomized_response(query)
+    if query.alert is not None:
+        from dpsql.alerts.planning import alert_plan
+
+        about = alert_plan(session, query, terms, partial(_bound_with, session, query, session.known))
+        if about is not None:
+            return about
     over_view = _over_private_view(session, query, terms)
     if over_view is not None:
         return over_view

@@ -66,6 +66,20 @@ CHAPTERS = (
                 ),
             ),
             (
+                "A private alert tells whether a count, or a sum of declared bounds, is above a threshold, "
+                "each with noise: any number of questions until the first true, for one price ([design note]"
+                "(design/0040-an-alert-is-one-response.md)). "
+                "`CREATE PRIVATE ALERT flu WITH (epsilon = 0.5, above = 100)` buys one, and "
+                "`SELECT DP_ABOVE('flu', COUNT(*)) FROM visits WHERE ...` asks, free: false ... true. "
+                "It says true once, or `times = 3` times at as many prices. `max_rows` (1) of a unit count, "
+                "each with at most `upper` (1): an alert about sums says `upper = 500`. With `lower = -500` "
+                "values may be negative, and questions have twice the noise. The same question about the "
+                "same data has the same outcome. `dpsql explain` says how far from the threshold outcomes "
+                "can be trusted. `DROP PRIVATE ALERT flu` and `GRANT SELECT ON PRIVATE ALERT flu TO bo` "
+                "serve it. The number itself is not shown; it is a COUNT or SUM as any other:",
+                (("select/alerts.sql", "the number of a question"),),
+            ),
+            (
                 "Stars, with EXCLUDE, REPLACE and RENAME:",
                 (
                     ("select/stars.sql", "a star without some columns"),
@@ -543,5 +557,7 @@ REFUSED: tuple[Example, ...] = (
     ("refused/d407_private_views.sql", "an aggregate that leaves the counts out"),
     ("refused/d407_private_views.sql", "a private view beside private rows"),
     ("refused/d407_private_views.sql", "a private view with the name of a view"),
+    ("refused/d412_alerts.sql", "an average"),
+    ("refused/d412_alerts.sql", "more rows of a unit than the alert allows"),
     ("refused/d406_set_operations.sql", "the unit in different places"),
 )

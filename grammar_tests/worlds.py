@@ -43,6 +43,9 @@ MEMBERS = "two_columns.toml"
 APPROX = "approx.toml"
 """world.toml under the other accountant that has a delta."""
 
+ALERT = "CREATE PRIVATE ALERT crowd WITH (epsilon = 0.1, above = 100, times = 20, lower = 0)"
+"""What refused questions ask."""
+
 BUSY = """
 SELECT DISTINCT patient_id FROM (
     SELECT patient_id, 'visits' AS place FROM visits
@@ -117,6 +120,8 @@ def worlds(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config
         )
         for world, policy in policies
     }
+    for world in WORLDS:
+        connections[world, "world.toml"].execute(ALERT)
     plain = duckdb.connect(":memory:")
     plain.execute("SET TimeZone = 'UTC'")  # that of a policy which names none
     plain.execute(script("calm"))

@@ -42,10 +42,11 @@ class Account:
     filled: defaultdict[str, Filled] = field(default_factory=lambda: defaultdict(Filled))
     places: frozenset[str] = frozenset()  # other files that the entries are written to
     shared: SharedAccounts = field(default_factory=SharedAccounts)
+    trues: defaultdict[int, int] = field(default_factory=lambda: defaultdict(int))  # of alerts, by debit
 
     def clear(self) -> None:
         self.promise, self.salt, self.places = {}, "", frozenset()
-        for mapping in (self.grants, self.spent, self.filled, self.shared, self.blocks):
+        for mapping in (self.grants, self.spent, self.filled, self.shared, self.blocks, self.trues):
             mapping.clear()
 
     @property
@@ -82,6 +83,12 @@ class Account:
                 self.filled[entry["analyst"]] += Filled(1, link.size)
             case "part" | "answer" | "view" | "access":
                 self.filled[origin["analyst"]] += Filled(0, link.size)
+            case "alert":
+                self.filled[entry["analyst"]] += Filled(0, link.size)
+            case "outcome":
+                self.filled[entry["analyst"]] += Filled(0, link.size)
+                if entry["above"]:
+                    self.trues[entry["alert"]] += 1
             case "blocks":
                 self._append(link)
             case "units":
@@ -96,13 +103,14 @@ class Account:
                 self.places |= {str(entry["path"])}
             case "sums":
                 folded = self.promise, self.salt, self._rows(), sorted(self.places), self._shared_rows()
-                if (*folded, self._written_blocks()) != (
+                if (*folded, self._written_blocks(), self._true_rows()) != (
                     entry["promise"],
                     entry["salt"],
                     entry["accounts"],
                     entry.get("places", []),
                     entry.get("shared", []),
                     entry.get("blocks"),
+                    entry.get("trues", []),
                 ):
                     raise damaged(f"the sums in entry {link.id} are not those of the entries before it")
             case kind:
@@ -141,7 +149,11 @@ class Account:
         }
         sums |= {"places": sorted(self.places)} if self.places else {}
         sums |= {"blocks": self.blocks.written()} if self.blocks else {}
+        sums |= {"trues": self._true_rows()} if self.trues else {}
         return sums | ({"shared": rows} if (rows := self._shared_rows()) else {})
+
+    def _true_rows(self) -> list[list[int]]:
+        return [[debit, many] for debit, many in sorted(self.trues.items())]
 
     def _shared_rows(self) -> list[list[Any]]:
         return self.shared.rows(self.accountant, bool(self.blocks))
@@ -159,6 +171,7 @@ class Account:
                 self.spent.load(name, apart, self.accountant)
             self.filled[name or ""] += Filled(*filled)
         self.shared.load(sums.get("shared", ()), self.accountant)
+        self.trues.update((int(debit), int(many)) for debit, many in sums.get("trues", ()))
 
     def _amount(self, values: list[Any]) -> Amount:
         return amount_of(values, self.accountant)
@@ -167,7 +180,7 @@ class Account:
     def width(self) -> int:
         accounts = len(self.grants) + len(self.filled) + len(self.shared.spent.accounts())
         apart = (*self.spent.apart.values(), *self.shared.spent.apart.values())
-        return accounts + sum(map(len, apart))
+        return accounts + len(self.trues) + sum(map(len, apart))
 
     def _rows(self) -> list[list[Any]]:
         """Return a row for each account: name (None is all), epsilon, granted, spent, what it fills.

@@ -36,6 +36,7 @@ from dpsql.accounting.rounding import (
 from dpsql.accounting.units import UNIT, UnitAccountant, Units
 from dpsql.ir.allowance import Allowance
 from dpsql.ir.event import (
+    AlertEvent,
     ChoiceEvent,
     Event,
     GaussianEvent,
@@ -98,7 +99,7 @@ class Approx(UnitAccountant):
                 return Units(up(Fraction(epsilon)), up(Fraction(delta), DELTA_UNIT))
             case ThresholdEvent():
                 return Units(0, delta_units(event))
-            case ResponseEvent():
+            case ResponseEvent() | AlertEvent():
                 return Units(up(epsilon_of(event)))
             case _:
                 assert_never(event)

@@ -17,6 +17,8 @@ moved     the people's data has another name       whenever the owner says so
 place     another file that entries are written to the policy's witness or mirror, once for each
 view      a debit has a name, or has it no longer  of its creator, "" for the policy's and the owner's
 access    another analyst may read a named view    or may no longer
+alert     a debit has the name of an alert         or has it no longer; who else may ask
+outcome   a question to an alert has its outcome   before it is shown; ``above`` is the true that ends it
 sums      the totals of all entries before it      so that nobody must read those to know what is left
 """
 
@@ -270,7 +272,7 @@ def _shortened(text: str, longest: int) -> str:
     return f"{text[: LONGEST - 200]} ... ({len(text)} characters, sha256 {digest})"
 
 
-_NO_PRICE = ("part", "answer", "view", "access")
+_NO_PRICE = ("part", "answer", "view", "access", "alert", "outcome")
 
 
 def entry_of(link: Link, origin: Content, answered: bool, rules: Accountant) -> Entry:

@@ -9,6 +9,8 @@ verified  by version
 contents  by the state of each file
 forgotten by its kind
 view      by what it is about, as access is
+alert     by what it is about
+outcome   by its alert and its question; if it is true, also by its alert
 sums      by its kind
 """
 
@@ -92,13 +94,18 @@ def names_of(content: Content) -> tuple[str, ...]:
             return (FORGOTTEN,)
         case "view" | "access":
             return (NAMED,)
+        case "alert":
+            return (ALERTS,)
+        case "outcome":
+            once = outcome_name(content["alert"], content["question"], content["version"])
+            return (once, true_name(content["alert"])) if content["above"] else (once,)
         case "sums":
             return (SUMS,)
         case _:
             return ()
 
 
-BOUGHT, FORGOTTEN, NAMED = "bought", "forgotten", "named"
+BOUGHT, FORGOTTEN, NAMED, ALERTS = "bought", "forgotten", "named", "alerts"
 
 
 def buyer_name(analyst: str) -> str:
@@ -119,6 +126,14 @@ def bound_name(name: str, version: str = "") -> str:
 
 def asker_name(asker: str, version: str = "") -> str:
     return f"asker {asker} {version}"
+
+
+def outcome_name(alert: int, question: str, version: str) -> str:
+    return f"outcome {alert} {question} {version}"
+
+
+def true_name(alert: int) -> str:
+    return f"true {alert}"
 
 
 def content_name(state: str) -> str:

@@ -46,6 +46,7 @@ from dpsql.accounting.entries import (
     now,
 )
 from dpsql.accounting.entry_index import (
+    ALERTS,
     BOUGHT,
     FORGOTTEN,
     NAMED,
@@ -57,9 +58,12 @@ from dpsql.accounting.entry_index import (
     debit_name,
     fact_name,
     names_of,
+    outcome_name,
     part_name,
+    true_name,
 )
 from dpsql.accounting.ledger_file import damaged, exists, place
+from dpsql.accounting.named_alerts import NamedAlert, Outcome, named_alerts
 from dpsql.accounting.named_views import Bought, NamedView, named_views
 from dpsql.accounting.recent import Recent
 from dpsql.accounting.recomputed import Recomputed, recomputed
@@ -402,6 +406,76 @@ class Ledger:
         with self._chain.writing() as pen:
             self._account.fits(content["analyst"], room)
             pen.append({"time": now()} | content)
+
+    def alerts(self) -> tuple[NamedAlert, ...]:
+        """Return the alerts that have, or had, a name, oldest first."""
+        with self._chain.reading():
+            return named_alerts(link.content for link in self._chain.found(ALERTS))
+
+    def outcome(self, alert: int, question: str, version: str) -> Outcome | None:
+        """Return what an alert has said to a question about this version of the data."""
+        with self._chain.reading():
+            return self._outcome(alert, question, version)
+
+    def trues(self, alert: int) -> tuple[int, str]:
+        """Return how often an alert has said true, and when it did last."""
+        with self._chain.reading():
+            last = next(self._chain.found(true_name(alert), 1), None)
+            return self._account.trues.get(alert, 0), "" if last is None else last.content["time"]
+
+    def decide(
+        self,
+        alert: int,
+        question: str,
+        version: str,
+        analyst: str,
+        room: int | None,
+        read: tuple[BlocksRead, int | None],
+        is_above: Callable[[int], bool | None],
+    ) -> Outcome | None:
+        """Store the outcome of a question durably, and return it; the first one stored if there is one.
+
+        ``is_above`` is given how often the alert has said true, and answers None if it has ended. Nobody else
+        writes in between, so that no two processes get the same true. What is ``read`` are the blocks of
+        units, and since when this connection has checked them: the alert must be paid in all of them, and in
+        a block that came later it may not be.
+        """
+        with self._chain.writing() as pen:
+            stored = self._outcome(alert, question, version)
+            if stored is not None:
+                return stored
+            self._check_blocks(alert, *read)
+            self._account.fits(analyst, room)
+            trues = self._account.trues.get(alert, 0)  # folded from all entries: an index may lack some
+            above = is_above(trues)
+            if above is None:
+                return None
+            asked = {"alert": alert, "question": question, "version": version, "above": above}
+            pen.append({"kind": "outcome", "time": now(), "analyst": analyst} | asked)
+            return Outcome(above, trues + above)
+
+    def _check_blocks(self, alert: int, read: BlocksRead, checked: int | None) -> None:
+        """Refuse a question that reads units of a block in which the alert is not paid."""
+        there = self._account.blocks
+        there.check_seen(checked)
+        paid = there.paid(alert, self._chain.link(alert).content.get("blocks"))
+        if paid is None:
+            return
+        touched = there.touched(*read)
+        unpaid = sorted({*(there.numbers if touched is None else touched)} - {*paid})
+        if unpaid:
+            raise refuse(
+                "D412",
+                f"this alert is not paid for {there.named(unpaid[0])}",
+                label="that block of units came after it",
+                help="leave these units out of the question, or create another alert: all blocks pay for it",
+            )
+
+    def _outcome(self, alert: int, question: str, version: str) -> Outcome | None:
+        found = self._chain.found(outcome_name(alert, question, version))
+        first = next(iter([*found][::-1]), None)
+        trues = self._account.trues.get(alert, 0)
+        return None if first is None else Outcome(first.content["above"], trues)
 
     def check(
         self, analyst: str, price: Amount | Prices, caps: Sequence[TimeCap] = (), study: str = ""

@@ -29,6 +29,7 @@ from dpsql.accounting.rounding import (
 from dpsql.accounting.units import UNIT, UnitAccountant, Units
 from dpsql.ir.allowance import Allowance
 from dpsql.ir.event import (
+    AlertEvent,
     ChoiceEvent,
     Event,
     GaussianEvent,
@@ -64,7 +65,7 @@ class Pure(UnitAccountant):
                 return Units(up(epsilon_of(event)))
             case GaussianEvent() | ThresholdEvent():
                 raise TypeError(f"pure privacy has no delta for a {type(event).__name__}")
-            case ResponseEvent():
+            case ResponseEvent() | AlertEvent():
                 return Units(up(epsilon_of(event)))
             case _:
                 assert_never(event)

@@ -45,6 +45,7 @@ from dpsql.accounting.divergences import (
 from dpsql.accounting.rounding import INVERTIBLE, at_most, delta_units, epsilon_of, ratio_of, up
 from dpsql.accounting.units import Units
 from dpsql.ir.event import (
+    AlertEvent,
     ChoiceEvent,
     Event,
     GaussianEvent,
@@ -116,6 +117,8 @@ class Rdp(Concentrated):
                 return self._units(0, delta_units(event))
             case ResponseEvent():
                 return self._response(event, response_divergence(epsilon_of(event), order))
+            case AlertEvent():
+                return self._units(up(response_divergence(epsilon_of(event), order)))
             case _:
                 assert_never(event)
 

@@ -12,6 +12,7 @@ from dpsql.accounting import DELTA_UNIT
 from dpsql.accounting.units import UNIT
 from dpsql.errors import DatabaseError, refuse
 from dpsql.ir.event import (
+    AlertEvent,
     ChoiceEvent,
     GaussianEvent,
     GeometricEvent,
@@ -48,8 +49,8 @@ def delta_units(event: ThresholdEvent) -> int:
     return up(Fraction(event.delta), DELTA_UNIT)
 
 
-def epsilon_of(event: ChoiceEvent | ResponseEvent) -> Fraction:
-    """Return the range of a choice's or a response's privacy loss, exactly."""
+def epsilon_of(event: ChoiceEvent | ResponseEvent | AlertEvent) -> Fraction:
+    """Return the range of the privacy loss of a choice, a response or an alert, exactly."""
     if not 0 <= event.epsilon < math.inf:
         raise ValueError(f"no choice can have produced {event}")
     return Fraction(event.epsilon)

@@ -19,6 +19,7 @@ from dataclasses import astuple, fields
 from typing import Any
 
 from dpsql.ir.event import (
+    AlertEvent,
     ChoiceEvent,
     Event,
     GaussianEvent,
@@ -41,6 +42,7 @@ _KINDS: dict[str, type[Any]] = {
     "threshold": ThresholdEvent,
     "choice": ChoiceEvent,
     "response": ResponseEvent,
+    "alert": AlertEvent,
 }
 _NAMES = {kind: name for name, kind in _KINDS.items()}
 _OLD = {kind.__name__: kind for kind in _KINDS.values()}

@@ -33,6 +33,7 @@ from dpsql.accounting.conversions import (
 from dpsql.accounting.rounding import INVERTIBLE, at_most, delta_units, epsilon_of, ratio_of, up
 from dpsql.accounting.units import UNIT, Units
 from dpsql.ir.event import (
+    AlertEvent,
     ChoiceEvent,
     Event,
     GaussianEvent,
@@ -81,6 +82,8 @@ class Zcdp(Concentrated):
                 return self._units(0, delta_units(event))
             case ResponseEvent():
                 return self._response(event, response_rho(epsilon_of(event)))
+            case AlertEvent():
+                return self._units(up(response_rho(epsilon_of(event))))
             case _:
                 assert_never(event)
 

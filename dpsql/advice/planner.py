@@ -17,7 +17,7 @@ from functools import partial
 from typing import Any
 
 from dpsql.accounting import Amount, Budget, accountant, budget_of, opened
-from dpsql.bind.export import refuse_randomized_response
+from dpsql.bind.export import refuse_alert, refuse_randomized_response
 from dpsql.bind.split import bind
 from dpsql.engines import Engine
 from dpsql.errors import Error, InterfaceError
@@ -154,6 +154,7 @@ class Planner:
         now = datetime.datetime.now(datetime.UTC)
         query = parse(Source(sql, name), (), lambda: now)
         refuse_randomized_response(query)
+        refuse_alert(query)
         if query.goal is not None or query.epsilon is not None:
             raise InterfaceError(
                 "a question here sets no epsilon and no accuracy: it is tried at several prices",

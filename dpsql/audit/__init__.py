@@ -180,6 +180,12 @@ def plan_of(
 
     lookup = Lookup(session.find_bounds, bounds.get, paid)  # none of the ledger's
     plan = planned(session, source, (), terms, lookup)
+    if plan.alert is not None:
+        raise refuse(
+            "D252",
+            "what is about an alert is only asked",
+            help="audit the number that DP_ABOVE compares: SELECT COUNT(*) FROM ...",
+        )
     first = plan.first
     while plan.first is not None:
         first = plan.first

@@ -65,12 +65,12 @@ def first_bill(db: Connection, script: Script, total: float | None, apart: bool 
 
 @contextmanager
 def _creating(db: Connection) -> Iterator[None]:
-    """Let statements name the private views that statements before them create."""
-    db._open().pending = ()
+    """Let statements name the private views and alerts that statements before them create."""
+    db._open().pending, db._open().pending_alerts = (), ()
     try:
         yield
     finally:
-        db._open().pending = None
+        db._open().pending, db._open().pending_alerts = None, None
 
 
 def _first_bill(db: Connection, script: Script, total: float | None, apart: bool) -> Bill:

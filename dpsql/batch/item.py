@@ -34,8 +34,9 @@ class Item:
 
     @property
     def paid(self) -> bool:
-        """Whether it has a price; a private view that is bought already has none."""
-        bought = self.plan.bought is not None and not self.price.cost
+        """Whether it has a price; a private view or alert that is bought already has none."""
+        once = self.plan.bought is not None or self.plan.alert is not None
+        bought = once and not self.price.cost
         return not self.query.explained and not bought and bool(self.plan.events or self.plan.first)
 
     @property
@@ -52,7 +53,8 @@ class Item:
     @property
     def own(self) -> bool:
         """Whether the query or a SET before it sets its price or accuracy."""
-        return self.said or self.task.epsilon is not None or self.reads_view
+        own = self.reads_view or self.plan.alert is not None
+        return self.said or self.task.epsilon is not None or own
 
     @property
     def measured(self) -> tuple[str, str]:

@@ -120,6 +120,18 @@ def refuse_randomized_response(query: Query, but: Sequence[exp.Expr] = ()) -> No
             ).within(text, query.source.name)
 
 
+def refuse_alert(query: Query) -> None:
+    """Refuse what is about an alert where queries are not asked: they are explained, audited or exported."""
+    if query.alert is not None:
+        raise refuse(
+            "D252",
+            "what is about an alert is only asked",
+            query.alert.at,
+            label="it has no rows and no number of its own",
+            help="ask it as a query; or write the number that DP_ABOVE compares: SELECT COUNT(*) FROM ...",
+        ).within(query.source.text, query.source.name)
+
+
 def _without_calls(ctx: Context, tree: exp.Expr) -> tuple[exp.Select, list[float]]:
     """Return the select list without its DP_RANDOMIZED_RESPONSE calls, and the epsilon of each."""
     if not isinstance(tree, exp.Select):

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
+from dpsql.explain.alerts import alert_facts
 from dpsql.explain.doubts import doubts_of
 from dpsql.explain.measures import measure_facts
 from dpsql.explain.words import words
@@ -48,6 +49,7 @@ def explain(
         "digest": plan.digest,
         "found": [_found(bound, unit) for bound in plan.bounds if bound.found],
         "first": None if plan.first is None else _first(plan.first, unit, sql_of),
+        "alert": None if plan.alert is None else alert_facts(plan, known, unit, sql_of),
         "doubts": [
             {"nothing": nothing, "words": said}
             for said, nothing in {doubt.said: doubt.nothing for doubt in doubts_of(plan, known)}.items()

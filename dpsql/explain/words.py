@@ -23,6 +23,8 @@ def words(facts: dict[str, Any], unit: str) -> str:
     lines += [f"found     {bound['words']}" for bound in facts["found"]]
     if facts["first"] is not None:
         lines += [f"first     {facts['first']['words']}", *(_indented(sql) for sql in facts["first"]["sql"])]
+    if facts["alert"] is not None:
+        return "\n".join([*lines, *facts["alert"]["words"]])
     if facts["within"] is not None:
         lines.append(f"within    {facts['within']}")
     for doubt in facts["doubts"]:

@@ -62,6 +62,18 @@ class ResponseEvent:
     epsilon: float
 
 
+@dataclass(frozen=True, slots=True)
+class AlertEvent:
+    """All questions about one threshold up to the first true: a pure mechanism with this epsilon.
+
+    It is charged as one randomized response: whoever chooses the questions, and whatever is asked beside
+    them, all outcomes can be computed from one such response that is drawn when it begins (Vadhan and Wang
+    2021, for pure interactive mechanisms).
+    """
+
+    epsilon: float
+
+
 Event: TypeAlias = (
-    LaplaceEvent | GeometricEvent | GaussianEvent | ThresholdEvent | ChoiceEvent | ResponseEvent
+    LaplaceEvent | GeometricEvent | GaussianEvent | ThresholdEvent | ChoiceEvent | ResponseEvent | AlertEvent
 )

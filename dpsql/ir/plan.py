@@ -8,9 +8,11 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Sequence
 from enum import Enum
+from fractions import Fraction
 from math import prod
 from typing import Generic, TypeAlias, TypeVar
 
+from dpsql.ir.alert import AlertPlan
 from dpsql.ir.bound import Bound, Missing
 from dpsql.ir.column import Column, Value, unique
 from dpsql.ir.detail import Detail
@@ -338,13 +340,30 @@ class BoughtView:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class AlertQuestion:
+    """The number that a question compares with an alert's threshold, in its ``step``; it is never released.
+
+    ``digest`` tells questions apart: the same one of the same data has one outcome.
+    """
+
+    measure: MeasurePlan
+    step: Fraction
+    digest: str
+
+    @property
+    def tables(self) -> frozenset[str]:
+        return frozenset(tables_read(self.measure.measure.relation))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Plan:
     """The auditable artefact: explain prints it, the ledger records its digest, the audit checks it.
 
     ``bounds`` are the found bounds that it depends on. If some are still to be found, ``first`` is the plan
     that finds them; it is paid and run before this query is planned again. ``goal`` is the accuracy that
     determined the price, or that ``steps`` at these prices approach. ``bought`` is the private view that it
-    reads, if there is one with a purchase.
+    reads, if there is one with a purchase. With an ``alert``, the plan is its purchase; a ``question`` of it
+    has no other events, and its number is in no stage.
     """
 
     source: Source
@@ -357,6 +376,8 @@ class Plan:
     goal: Goal | None = None
     steps: tuple[float, ...] = ()
     bought: BoughtView | None = None
+    alert: AlertPlan | None = None
+    question: AlertQuestion | None = None
 
     @property
     def price(self) -> float:
@@ -369,6 +390,8 @@ class Plan:
 
     @property
     def events(self) -> tuple[Event, ...]:
+        if self.alert is not None:
+            return self.alert.events
         return tuple(event for measure in self.measures for event in measure.events)
 
     @property

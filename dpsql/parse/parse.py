@@ -16,6 +16,13 @@ from dpsql.ir.options import Goal, Option
 from dpsql.ir.source import Source, Span
 from dpsql.lazy_dataclass import dataclass
 from dpsql.parse.accuracy_goal import goal_of
+from dpsql.parse.alert_statements import (
+    AlertStatement,
+    CreateAlert,
+    alert_statement,
+    alert_text,
+    take_alert_question,
+)
 from dpsql.parse.allow_list import MAX_DEPTH, MAX_TEXT, QUERIES, check_depth, check_size, check_tree
 from dpsql.parse.any_values import take_any_values
 from dpsql.parse.backtracking import MOST, too_nested
@@ -43,7 +50,8 @@ class Query:
     many items of a list count. The other options are attached to their SELECT. ``now`` reads the clock.
     ``anyway``: it is asked even if its answer would show nothing.
     ``explained``: the statement was an EXPLAIN, so the plan is described and nothing is run. A statement
-    about a private view, ``view``, has the tree of the query that it is planned as.
+    about a private view, ``view``, has the tree of the query that it is planned as; so has one about a
+    private ``alert``, and a question that it answers.
     """
 
     source: Source
@@ -56,6 +64,7 @@ class Query:
     explained: bool = False
     anyway: bool = False
     view: ViewStatement | None = None
+    alert: AlertStatement | None = None
 
 
 def parse(source: Source, parameters: Sequence[Value], now: Moment) -> Query:
@@ -84,8 +93,13 @@ def _parse(source: Source, parameters: Sequence[Value], now: Moment) -> Query:
     if explained is not None:
         text, tokens = explained, _tokens(explained)
         check_explained(tokens)
-    statement = view_statement(text)
-    if statement is not None:
+    alert: AlertStatement | None = None
+    about_alert = alert_statement(text)
+    statement = view_statement(text) if about_alert is None else None
+    if about_alert is not None:
+        alert, text = about_alert, alert_text(about_alert)
+        tokens = _tokens(text)
+    elif statement is not None:
         text = query_text(statement, text)
         tokens = _tokens(text)
     _check_parentheses(tokens)
@@ -133,9 +147,12 @@ def _parse(source: Source, parameters: Sequence[Value], now: Moment) -> Query:
         Span(token.start, token.end + 1) for token in tokens if token.token_type is TokenType.PLACEHOLDER
     ]
     tree = clamped(fill(tree, parameters, marks, now), edited.mark, clamps)
+    if alert is None:
+        tree, alert = take_alert_question(tree, text, of_view=statement is not None)
     check_tree(take_any_values(take_histograms(take_samples(tree))), text)
     check_grammar(edited.plain)
     price = statement.epsilon if isinstance(statement, Create) else None
+    price = alert.epsilon if isinstance(alert, CreateAlert) else price
     return Query(
         source,
         tree,
@@ -147,6 +164,7 @@ def _parse(source: Source, parameters: Sequence[Value], now: Moment) -> Query:
         explained is not None,
         any(option.value for clause in clauses if (option := clause.get("anyway")) is not None),
         statement,
+        alert,
     )
 
 

@@ -10,27 +10,16 @@ The query of a view keeps its place in the text, so that carets point into the s
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Callable
 from dataclasses import replace
 
-from dpsql.errors import Error, refuse
+from dpsql.errors import refuse
 from dpsql.ir.options import Option
 from dpsql.ir.private_view import COUNT, METHODS, PrivateView, with_ranges
 from dpsql.ir.source import Span
 from dpsql.lazy_dataclass import dataclass
+from dpsql.parse.statement_words import StatementReader, unquoted
 
-_WORD = re.compile(
-    r"""(?P<space>\s+|--[^\n]*|/\*.*?\*/)
-    |   (?P<name>"(?:[^"]|"")+")
-    |   (?P<text>'(?:[^']|'')*')
-    |   (?P<number>[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)
-    |   (?P<word>\w+)
-    |   (?P<sign>.)
-    """,
-    re.X | re.S,
-)
 _FIRST = re.compile(r"(?:\s++|--[^\n]*+|/\*.*?\*/)*+(create|refresh|drop|grant|revoke)\b", re.I | re.S)
 
 
@@ -81,7 +70,7 @@ def view_statement(text: str) -> ViewStatement | None:
     first = _FIRST.match(text)
     if first is None:
         return None
-    reader = _Reader(text)
+    reader = StatementReader(text, _FORMS)
     word = first[1].casefold()
     reader.take(word)
     access = word in ("grant", "revoke")
@@ -112,7 +101,7 @@ def query_text(statement: ViewStatement, text: str) -> str:
     return f"SELECT '{name}' AS \"private view\", '{done}' AS status"
 
 
-def _create(reader: _Reader, name: str, at: Span) -> Create:
+def _create(reader: StatementReader, name: str, at: Span) -> Create:
     view, price = PrivateView(name), None
     if reader.take("with"):
         reader.expect("(")
@@ -142,7 +131,7 @@ def _create(reader: _Reader, name: str, at: Span) -> Create:
     return Create(view, at, blank + reader.text[place.start :], price)
 
 
-def _with_option(reader: _Reader, view: PrivateView, said: set[str]) -> PrivateView:
+def _with_option(reader: StatementReader, view: PrivateView, said: set[str]) -> PrivateView:
     option, at = reader.name("an option")
     known = option.casefold()
     if known not in ("epsilon", "ranges", "dimensions", "method", "sums") or known in said:
@@ -155,9 +144,9 @@ def _with_option(reader: _Reader, view: PrivateView, said: set[str]) -> PrivateV
     said.add(known)
     reader.expect("=")
     if known == "epsilon":
-        return replace(view, epsilon=reader.number())
+        return replace(view, epsilon=reader.price())
     if known == "method":
-        return replace(view, method=reader.method())
+        return replace(view, method=_method(reader))
     start = reader.place()
     names = tuple(_names(reader))
     assert start is not None, "a name was read"
@@ -188,7 +177,7 @@ def _check_apart(view: PrivateView, sums: tuple[str, ...], others: tuple[str, ..
         )
 
 
-def _names(reader: _Reader) -> list[str]:
+def _names(reader: StatementReader) -> list[str]:
     """Read one name, or several in parentheses."""
     if not reader.take("("):
         return [_column(reader)]
@@ -199,7 +188,7 @@ def _names(reader: _Reader) -> list[str]:
     return names
 
 
-def _column(reader: _Reader) -> str:
+def _column(reader: StatementReader) -> str:
     name, at = reader.name("the name of a column")
     if name.casefold() == COUNT:
         title = f"{COUNT} is the column with the count"
@@ -207,7 +196,7 @@ def _column(reader: _Reader) -> str:
     return name
 
 
-def _access(reader: _Reader, granted: bool) -> Access:
+def _access(reader: StatementReader, granted: bool) -> Access:
     reader.expect("on")
     if reader.take("private"):
         reader.expect("view")
@@ -218,84 +207,16 @@ def _access(reader: _Reader, granted: bool) -> Access:
     return Access(name, at, analyst, granted)
 
 
-class _Reader:
-    """The words of a statement, one after the other."""
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self._words = [
-            (match.lastgroup, Span(match.start(), match.end()))
-            for match in _WORD.finditer(text)
-            if match.lastgroup != "space"
-        ]
-        self._next = 0
-
-    def place(self) -> Span | None:
-        """Return where the next word is."""
-        return self._words[self._next][1] if self._next < len(self._words) else None
-
-    @property
-    def behind(self) -> int:
-        """Where the word ends that was read last."""
-        return self._words[self._next - 1][1].end
-
-    def sees(self, word: str) -> bool:
-        at = self.place()
-        return at is not None and self.text[at.start : at.end].casefold() == word
-
-    def take(self, word: str) -> bool:
-        """Pass a word if it is the next one."""
-        taken = self.sees(word)
-        self._next += taken
-        return taken
-
-    def expect(self, word: str) -> None:
-        if not self.take(word):
-            raise self.wrong(word.upper(), _FORMS)
-
-    def name(self, what: str) -> tuple[str, Span]:
-        """Read a name, quoted or not."""
-        return self._read(what, ("word", "name"), _unquoted)
-
-    def number(self) -> float:
-        """Read a positive number."""
-        value, at = self._read("a number", ("number",), str)
-        if not 0 < float(value) < math.inf:
-            raise refuse("D503", "a price must be a finite positive number", at, help="epsilon = 0.5")
-        return float(value)
-
-    def method(self) -> str:
-        """Read the name of a method, in quotes."""
-        name, at = self._read("the name of a method", ("text",), _unquoted)
-        if name.casefold() not in METHODS:
-            listed = " and ".join(f"'{method}'" for method in METHODS)
-            raise refuse("D105", f"there is no method {name}", at, help=f"the methods are {listed}")
-        return name.casefold()
-
-    def _read(self, what: str, kinds: tuple[str, ...], made: Callable[[str], str]) -> tuple[str, Span]:
-        if self._next >= len(self._words) or self._words[self._next][0] not in kinds:
-            raise self.wrong(what, _FORMS)
-        at = self._words[self._next][1]
-        self._next += 1
-        return made(self.text[at.start : at.end]), at
-
-    def end(self) -> None:
-        """Refuse what follows, but for a semicolon."""
-        self.take(";")
-        if self.place() is not None:
-            raise self.wrong("the end of the statement", _FORMS)
-
-    def wrong(self, what: str, help: str) -> Error:
-        at = self.place() or Span(max(0, len(self.text) - 1), len(self.text))
-        return refuse("D101", "this SQL cannot be parsed", at, label=f"expected {what}", help=help)
+def _method(reader: StatementReader) -> str:
+    """Read the name of a method, in quotes."""
+    name, at = reader.read("the name of a method", ("text",), unquoted)
+    if name.casefold() not in METHODS:
+        listed = " and ".join(f"'{method}'" for method in METHODS)
+        raise refuse("D105", f"there is no method {name}", at, help=f"the methods are {listed}")
+    return name.casefold()
 
 
 _FORMS = (
     "CREATE PRIVATE VIEW v WITH (epsilon = 0.5, ranges = (age)) AS SELECT ...; REFRESH PRIVATE VIEW v; "
     "DROP PRIVATE VIEW v; GRANT SELECT ON v TO bo; REVOKE SELECT ON v FROM bo"
 )
-
-
-def _unquoted(name: str) -> str:
-    mark = name[0]
-    return name[1:-1].replace(mark * 2, mark) if mark in "\"'" else name

@@ -16,16 +16,27 @@ from collections.abc import Iterator
 
 from dpsql.facts.unit_blocks import blocks_of
 from dpsql.ir.export import ExportPlan
-from dpsql.ir.plan import MeasurePlan, Plan
+from dpsql.ir.plan import AlertQuestion, MeasurePlan, Plan
 from dpsql.ir.relation import Relation
 from dpsql.ir.unit_blocks import UnitBlocks
 
 
 def blocks_read(plan: Plan | ExportPlan, blocks: UnitBlocks) -> frozenset[int]:
-    """Return the blocks that a plan is paid in: all, where it can read none, since nobody asks for that."""
+    """Return the blocks that a plan is paid in: all, where it can read none, since nobody asks for that.
+
+    An alert is paid in all blocks: which questions will be asked is not known when it is bought.
+    """
     relations = [plan.relation] if isinstance(plan, ExportPlan) else [*_relations(plan.measures)]
+    if isinstance(plan, Plan) and plan.alert is not None:
+        return frozenset(blocks.numbers)
     found = frozenset[int]().union(*(blocks_of(relation, blocks) for relation in relations))
     return found or frozenset(blocks.numbers)
+
+
+def blocks_asked(question: AlertQuestion, blocks: UnitBlocks) -> frozenset[int]:
+    """Return the blocks that a question of an alert reads."""
+    relations = _relations((question.measure,))
+    return frozenset[int]().union(*(blocks_of(relation, blocks) for relation in relations))
 
 
 def _relations(measures: tuple[MeasurePlan, ...]) -> Iterator[Relation]:

@@ -19,6 +19,7 @@ from fractions import Fraction
 from dpsql.ir.column import Anything, Categories, Column, Fact, Interval, Kind, Listed, Sized, Type
 from dpsql.ir.detail import Detail
 from dpsql.ir.event import (
+    AlertEvent,
     ChoiceEvent,
     GaussianEvent,
     GeometricEvent,
@@ -59,6 +60,7 @@ from dpsql.ir.synthetic import SyntheticPlan, SyntheticRows
 _TAGS: dict[type, tuple[str, str]] = {
     Aggregate: ("Aggregate", "input keys aggregates"),
     AggregateCall: ("AggregateCall", "name function argument distinct condition others"),
+    AlertEvent: ("AlertEvent", "epsilon"),
     Anything: ("Anything", ""),
     Axis: ("Axis", "argument low high"),
     Call: ("Call", "function arguments type"),

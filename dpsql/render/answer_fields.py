@@ -16,7 +16,7 @@ class AnswerFields:
     or an unknown margin. ``open`` lists the columns with unknown margins because they are computed from
     noised numbers; ``without`` lists those that are computed in a way that gives no margin. ``totals`` are
     the keys, by row and column, that are NULL because the row is a total over them. ``repeated`` if the
-    answer is a repeat from the ledger.
+    answer is a repeat from the ledger. ``paid_as`` names what paid for an answer that costs nothing.
     """
 
     columns: tuple[str, ...]
@@ -30,6 +30,7 @@ class AnswerFields:
     open: tuple[int, ...] = ()
     without: tuple[int, ...] = ()
     totals: frozenset[tuple[int, int]] = frozenset()
+    paid_as: str = ""
 
     def noised(self, at: int) -> bool:
         """Whether a column has noise."""

@@ -64,7 +64,7 @@ def summary(answer: AnswerFields) -> str:
     elif answer.repeated:
         price = f"repeated: served from the ledger, free; {remaining}"
     elif answer.cost == 0:
-        price = f"free: only public data was read; {remaining}"
+        price = f"free: {answer.paid_as or 'only public data was read'}; {remaining}"
     else:
         price = f"cost epsilon {answer.cost:g}, {remaining}"
     return "\n".join(filter(None, (answer.note, price)))

@@ -91,7 +91,7 @@ def refused(error: Error, asked: Asked, start: int = 0, state: str = "") -> Fiel
 
 def paid(answer: AnswerFields) -> Fields | None:
     """Return the notice of an answer: its price, and its widest margins; None if it is only public."""
-    if answer.cost == 0 and not answer.repeated and not answer.note:
+    if answer.cost == 0 and not (answer.repeated or answer.note or answer.paid_as):
         return None
     *note, price = summary(answer).split("\n")
     detail = "; ".join(

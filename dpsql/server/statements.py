@@ -15,6 +15,7 @@ from typing import TypeAlias
 
 from dpsql.errors import Error
 from dpsql.lazy_dataclass import dataclass
+from dpsql.parse.alert_statements import alert_statement
 from dpsql.parse.scripts import tokens
 from dpsql.parse.view_statements import view_statement
 
@@ -307,9 +308,9 @@ def _deallocate(words: _Words, start: int) -> Statement | None:
 
 
 def of_view(sql: str) -> bool:
-    """Whether a text is a statement about a private view, or begins like one and cannot be read."""
+    """Whether a text is a statement about a private view or alert, or begins like one and cannot be read."""
     try:
-        return view_statement(sql) is not None
+        return alert_statement(sql) is not None or view_statement(sql) is not None
     except Error:
         return True
 
@@ -320,7 +321,7 @@ def _declare(words: _Words, start: int) -> Statement | None:
         if words.take("FOR"):
             if of_view(words.rest()):
                 return Unknown(
-                    "a cursor is of a query", "send the statement about the private view by itself"
+                    "a cursor is of a query", "send the statement about the private view or alert by itself"
                 )
             return Declare(name, Ask(words.rest(), start + words.start), hold)
         if words.take("BINARY"):

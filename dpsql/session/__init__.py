@@ -38,6 +38,7 @@ from dpsql.session.kept_plans import KeptPlans, ReadOnce
 
 if TYPE_CHECKING:  # what binds, plans and releases loads with the first query
     from dpsql.accounting.entries import Measured, Search
+    from dpsql.accounting.named_alerts import NamedAlert
     from dpsql.engines.postgres.url import PostgresUrl
     from dpsql.ir.bound import Bound, Missing
     from dpsql.ir.plan import Plan
@@ -79,6 +80,7 @@ class Session(AnalystBudget):
         self.joint_plans: dict[str, Plan] = {}  # of a file's statements that are measured together, by name
         self.together: Plan | None = None  # the one of the statement that is asked now
         self.pending: tuple[KnownView, ...] | None = None  # private views that a file creates, to price it
+        self.pending_alerts: tuple[NamedAlert, ...] | None = None  # alerts that a file creates, to price it
         self.kept = KeptPlans(self._stands)
         self.sealed = Sealed(self._public_rows, self.policy.timezone, self.policy.limits)
         try:

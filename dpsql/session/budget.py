@@ -38,12 +38,15 @@ if TYPE_CHECKING:
     from dpsql.engines import Engine
     from dpsql.ir.export import ExportPlan
     from dpsql.ir.options import Option
-    from dpsql.ir.plan import BoundSearchPlan, Plan
+    from dpsql.ir.plan import AlertQuestion, BoundSearchPlan, Plan
     from dpsql.ir.source import Span
     from dpsql.ir.unit_blocks import UnitBlocks
     from dpsql.policy.model import AnalystRule, Policy
     from dpsql.session.data_versions import DataVersions
 
+
+ANY_VERSION = "any"
+"""The version of what is bought for all versions of the data: an alert."""
 
 PLANS = 1_000
 """Plans of which the blocks that they read are remembered."""
@@ -190,6 +193,14 @@ class AnalystBudget:
             self._read[planned.digest] = None if whole else tuple(sorted(read)), len(blocks.values)
         return self._read[planned.digest]
 
+    def asked_of(self, question: AlertQuestion) -> BlocksRead:
+        """Return the blocks of units that a question of an alert can read."""
+        if self.blocks is None:
+            return EVERYWHERE
+        from dpsql.plan.blocks import blocks_asked
+
+        return tuple(sorted(blocks_asked(question, self.blocks))), len(self.blocks.values)
+
     def afford(self, planned: Plan) -> None:
         """Raise D501 unless the plan, and its bound search, fit the accounts now."""
         prices, first = [(self.read_by(planned), self.price(planned))], planned.first
@@ -288,6 +299,8 @@ class AnalystBudget:
         """Return the version of the data that answers a plan: of a private view, that of its purchase."""
         from dpsql.ir.plan import Plan
 
+        if isinstance(planned, Plan) and planned.alert is not None:
+            return ANY_VERSION
         if isinstance(planned, Plan) and planned.bought is not None:
             return planned.bought.version
         return self.versions.of(planned.tables)

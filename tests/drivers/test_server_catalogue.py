@@ -45,6 +45,21 @@ def test_names_are_those_of_now(own_server: Served) -> None:
         assert ana.execute(VIEWS).fetchall() == []
 
 
+def test_alerts_are_bought_lent_and_asked_over_the_wire(own_server: Served) -> None:
+    """All are true: the threshold is far below 0."""
+    asked = b"SELECT DP_ABOVE('many', COUNT(*)) FROM patients"
+    with connected(own_server, "ana") as ana, connected(own_server, "bob") as bob:
+        ana.execute("CREATE PRIVATE ALERT many WITH (epsilon = 0.1, above = -1e6)")
+        assert ana.execute(asked).fetchall() == [(True,)]
+        with pytest.raises(psycopg.Error, match="D201"):
+            bob.execute(asked)
+        ana.execute("GRANT SELECT ON PRIVATE ALERT many TO bob")
+        assert bob.execute(asked).fetchall() == [(True,)]
+        with pytest.raises(psycopg.Error, match="D515"):
+            ana.execute(b"SELECT DP_ABOVE('many', COUNT(*)) FROM visits")
+        ana.execute("DROP PRIVATE ALERT many")
+
+
 def test_sqlalchemy_reflects_the_keys_that_the_policy_names(served: Served) -> None:
     engine = sqlalchemy.create_engine(served.url("postgresql+psycopg"))
     try:

@@ -138,6 +138,12 @@ def unit_in_another_block(clinic: Path) -> None:
     ask(COUNT)(clinic)
 
 
+def alert_that_has_ended(clinic: Path) -> None:
+    ask("CREATE PRIVATE ALERT many WITH (above = -1e6)")(clinic)
+    ask("SELECT DP_ABOVE('many', COUNT(*)) FROM patients")(clinic)
+    ask("SELECT DP_ABOVE('many', COUNT(*)) FROM visits")(clinic)
+
+
 def nothing_to_show(clinic: Path) -> None:
     policy = clinic.with_suffix(".toml")
     policy.write_text(policy.read_text().replace("[unit]", "[unit]\nabout = 10"))
@@ -171,6 +177,7 @@ TRIGGERS: dict[str, Trigger] = {
     "D512": older_ledger,
     "D513": another_range,
     "D514": file_of_units_is_gone,
+    "D515": alert_that_has_ended,
     "D601": ask("SELECT CAST('x' || COUNT(*) AS INTEGER) FROM patients"),
     "D602": lambda clinic: ask(COUNT)(clinic.with_name("none.duckdb")),
     "D603": time_limit,

@@ -1,0 +1,52 @@
+"""A private alert: any number of questions until the first true, for one price.
+
+CREATE PRIVATE ALERT flu WITH (epsilon = 0.5, above = 100, times = 3, max_rows = 2, lower = 0, upper = 1)
+
+above            the threshold, to which noise is added once for each true
+times            how often it says true; each costs the price
+max_rows, upper  what a unit adds to a number at most: so many rows, each with a value up to ``upper``
+lower            below 0, numbers may move both ways, and questions have twice the noise
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from dpsql.ir.event import Event
+from dpsql.lazy_dataclass import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Alert:
+    """What is said when an alert is created, and never changes."""
+
+    above: float
+    times: int = 1
+    rows: int = 1
+    lower: float = 0.0
+    upper: float = 1.0
+
+    @property
+    def monotone(self) -> bool:
+        """Whether a unit that leaves moves every number down, or not at all."""
+        return self.lower >= 0
+
+    @property
+    def most(self) -> Fraction:
+        """What a unit moves a number at most."""
+        return self.rows * max(abs(Fraction(self.lower)), abs(Fraction(self.upper)))
+
+
+@dataclass(frozen=True, slots=True)
+class AlertPlan:
+    """An alert with its noise: ``epsilon0`` is the privacy of one true, and of all questions before it.
+
+    Thresholds have noise of ``scale`` in steps of ``step``.
+    """
+
+    name: str
+    alert: Alert
+    epsilon0: float
+    step: Fraction
+    scale: float
+    events: tuple[Event, ...]

@@ -1,0 +1,219 @@
+"""Statements about private alerts, and the questions that they answer.
+
+    CREATE PRIVATE ALERT flu WITH (epsilon = 0.5, above = 100, times = 3, max_rows = 2, upper = 500)
+    SELECT DP_ABOVE('flu', COUNT(*)) FROM visits WHERE day = DATE '2024-11-03'
+    DROP PRIVATE ALERT flu
+    GRANT SELECT ON PRIVATE ALERT flu TO bo        REVOKE SELECT ON PRIVATE ALERT flu FROM bo
+
+A question is planned as the query of the number that it compares: SELECT COUNT(*) FROM visits ...
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import TypeAlias
+
+from sqlglot import exp
+
+from dpsql.errors import Error, refuse
+from dpsql.ir.alert import Alert
+from dpsql.ir.options import Option
+from dpsql.ir.source import Span
+from dpsql.lazy_dataclass import dataclass
+from dpsql.parse.spans import span_of
+from dpsql.parse.statement_words import StatementReader
+
+MOST_TIMES = 100
+"""The most often that an alert may say true."""
+
+_FIRST = re.compile(
+    r"""(?:\s++|--[^\n]*+|/\*.*?\*/)*+
+        (?:(?:create|drop)|(?:grant|revoke)(?:\s|--[^\n]*\n|/\*.*?\*/)+select(?:\s|--[^\n]*\n|/\*.*?\*/)+on)
+        (?:\s|--[^\n]*\n|/\*.*?\*/)+private(?:\s|--[^\n]*\n|/\*.*?\*/)+alert\b""",
+    re.I | re.S | re.X,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class CreateAlert:
+    """A new alert; ``epsilon`` is the price of each true, with the place where it stands."""
+
+    name: str
+    at: Span
+    alert: Alert
+    epsilon: Option | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DropAlert:
+    """The name is forgotten."""
+
+    name: str
+    at: Span
+
+
+@dataclass(frozen=True, slots=True)
+class AlertAccess:
+    """Another analyst may ask, or may no longer."""
+
+    name: str
+    at: Span
+    analyst: str
+    granted: bool
+
+
+@dataclass(frozen=True, slots=True)
+class AskAlert:
+    """Whether a number is above an alert's threshold; ``title`` is what the query calls the outcome."""
+
+    name: str
+    at: Span
+    title: str
+
+
+AlertStatement: TypeAlias = CreateAlert | DropAlert | AlertAccess | AskAlert
+
+
+def alert_statement(text: str) -> CreateAlert | DropAlert | AlertAccess | None:
+    """Return a statement about a private alert; None for any other text."""
+    if _FIRST.match(text) is None:
+        return None
+    reader = StatementReader(text, _FORMS)
+    create, drop = reader.take("create"), reader.take("drop")
+    granted = reader.take("grant")
+    if not create and not drop:
+        for word in (*(() if granted else ("revoke",)), "select", "on"):
+            reader.expect(word)
+    reader.expect("private")
+    reader.expect("alert")
+    name, at = reader.name("the name of the alert")
+    if create:
+        return _create(reader, name, at)
+    if drop:
+        reader.end()
+        return DropAlert(name, at)
+    reader.expect("to" if granted else "from")
+    analyst, _ = reader.name("the name of an analyst")
+    reader.end()
+    return AlertAccess(name, at, analyst, granted)
+
+
+def alert_text(statement: CreateAlert | DropAlert | AlertAccess) -> str:
+    """Return the query that says what a statement has done."""
+    match statement:
+        case CreateAlert():
+            done = "created"
+        case DropAlert():
+            done = "dropped"
+        case AlertAccess():
+            done = f"{'granted to' if statement.granted else 'revoked from'} {statement.analyst}"
+    name, done = statement.name.replace("'", "''"), done.replace("'", "''")
+    return f"SELECT '{name}' AS \"private alert\", '{done}' AS status"
+
+
+def _create(reader: StatementReader, name: str, at: Span) -> CreateAlert:
+    said, price = dict[str, tuple[float, Span]](), None
+    reader.expect("with")
+    reader.expect("(")
+    while True:
+        option, place = reader.name("an option")
+        known = option.casefold()
+        if known not in _OPTIONS or known in said:
+            title = f"{option} is set twice" if known in said else f"a private alert has no option {option}"
+            raise _odd(title, place, f"WITH ({_EXAMPLE})")
+        reader.expect("=")
+        if known == "epsilon":
+            value = reader.price()
+            price, said[known] = Option(known, value, place), (value, place)
+        else:
+            said[known] = reader.number()
+        if not reader.take(","):
+            break
+    reader.expect(")")
+    reader.end()
+    if "above" not in said:
+        raise _odd("a private alert needs a threshold", at, f"WITH ({_EXAMPLE})")
+    return CreateAlert(name, at, _alert(said), price)
+
+
+def _alert(said: dict[str, tuple[float, Span]]) -> Alert:
+    """Return the options as an alert; refuse numbers that say nothing."""
+    for option, (value, at) in said.items():
+        if not math.isfinite(value) or abs(value) > 1e15:
+            raise _odd(f"{option} must be a number of at most 1e15", at, f"WITH ({_EXAMPLE})")
+    for option, most in [pair for pair in _WHOLE if pair[0] in said]:
+        value, at = said[option]
+        if value != int(value) or not 1 <= value <= most:
+            raise _odd(f"{option} must be a whole number from 1 to {most:,}", at, f"{option} = 3")
+    lower, low_at = said.get("lower", (0.0, None))
+    upper, high_at = said.get("upper", (1.0, None))
+    if lower > 0:
+        raise refuse(
+            "D105",
+            "lower must not be above 0",
+            low_at,
+            label="what a unit adds counts from 0: it may leave",
+            help="leave it out",
+        )
+    if upper < 0 or upper - lower < 1e-15:
+        raise _odd("upper must be above 0, or above lower", high_at or low_at, "upper = 500, lower = -500")
+    times, rows = (int(said[option][0]) if option in said else 1 for option, _ in _WHOLE)
+    return Alert(said["above"][0], times, rows, lower, upper)
+
+
+def _odd(title: str, at: Span | None, help: str) -> Error:
+    return refuse("D105", title, at, help=help)
+
+
+_WHOLE = (("times", MOST_TIMES), ("max_rows", 10**6))
+
+
+def take_alert_question(tree: exp.Expr, text: str, of_view: bool) -> tuple[exp.Expr, AskAlert | None]:
+    """Return the query of the number that DP_ABOVE compares, and the question; the same query without.
+
+    ``of_view``: it is the query of a private view, which asks nothing.
+    """
+    calls = [node for node in tree.find_all(exp.Anonymous) if node.name.casefold() == NAME]
+    if not calls:
+        return tree, None
+    call, at = calls[0], span_of(calls[0], text)
+    item = tree.expressions[0] if isinstance(tree, exp.Select) and tree.expressions else None
+    if of_view or len(calls) > 1 or item is None or item.unalias() is not call or len(tree.expressions) > 1:
+        raise _alone(at)
+    clause = next((key for key, value in tree.args.items() if value and key not in _CLAUSES), None)
+    if clause is not None:
+        raise _alone(at)
+    arguments = call.expressions
+    if len(arguments) != 2 or not (isinstance(arguments[0], exp.Literal) and arguments[0].is_string):
+        raise refuse(
+            "D205",
+            "DP_ABOVE takes the name of an alert, and a number",
+            at,
+            help="DP_ABOVE('flu', COUNT(*))",
+        )
+    title = item.alias if isinstance(item, exp.Alias) else NAME
+    tree.set("expressions", [arguments[1]])
+    return tree, AskAlert(arguments[0].name, at or Span(0, 1), title)
+
+
+NAME = "dp_above"
+_CLAUSES = frozenset(("expressions", "from_", "joins", "where", "with_", "kind"))
+
+
+def _alone(at: Span | None) -> Error:
+    return refuse(
+        "D252",
+        "DP_ABOVE stands alone: one SELECT of one number",
+        at,
+        label="its outcome is stored before anything else reads it",
+        help="SELECT DP_ABOVE('flu', COUNT(*)) FROM ... WHERE ...",
+    )
+
+
+_OPTIONS = ("epsilon", "above", "times", "max_rows", "lower", "upper")
+_EXAMPLE = "epsilon = 0.5, above = 100, times = 1, max_rows = 1, upper = 1"
+_FORMS = (
+    f"CREATE PRIVATE ALERT a WITH ({_EXAMPLE}); DROP PRIVATE ALERT a; "
+    "GRANT SELECT ON PRIVATE ALERT a TO bo; REVOKE SELECT ON PRIVATE ALERT a FROM bo"
+)
