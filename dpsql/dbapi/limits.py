@@ -138,8 +138,8 @@ def limited(session: Session, limit: float | None) -> Iterator[None]:
             "a time limit is a positive number of seconds", help="set timeout = 30, or None for no limit"
         )
     watched = _Watched(session, time.monotonic() + min(limit, threading.TIMEOUT_MAX))
-    _ONLY.get().watch(watched)
     try:
+        _ONLY.get().watch(watched)
         yield
     except Error as error:
         if not watched.late or error.code != "D601":

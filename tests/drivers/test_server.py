@@ -248,9 +248,7 @@ def test_tls_is_verified_bound_and_required_off_the_machine(own_server: Served) 
         pytest.skip("openssl is not installed: it makes the certificate")
     own_server.stop()
     folder = own_server.folder
-    made = "req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost -addext subjectAltName=IP:127.0.0.1"
-    files = ["-keyout", str(folder / "key.pem"), "-out", str(folder / "cert.pem")]
-    subprocess.run(["openssl", *made.split(), *files], check=True, capture_output=True)
+    certificate(folder, "localhost")
     tls = ("--cert", str(folder / "cert.pem"), "--key", str(folder / "key.pem"))
     own_server.start(*tls)
     root = {"sslrootcert": str(folder / "cert.pem"), "sslmode": "verify-full"}
@@ -268,6 +266,46 @@ def test_tls_is_verified_bound_and_required_off_the_machine(own_server: Served) 
     refused = psql(own_server, "SELECT 1", sslmode="disable", port=port)
     assert "encrypted connections only" in refused.stderr
     assert psql(own_server, "SELECT 1", sslmode="require", port=port).returncode == 0
+
+
+def certificate(folder: Path, name: str) -> None:
+    """Write a certificate of this name for this machine, and its key."""
+    made = f"req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN={name} -addext subjectAltName=IP:127.0.0.1"
+    files = ["-keyout", str(folder / "key.pem"), "-out", str(folder / "cert.pem")]
+    subprocess.run(["openssl", *made.split(), *files], check=True, capture_output=True)
+
+
+def test_a_signal_brings_a_new_certificate_and_a_new_log(own_server: Served) -> None:
+    """What is wrong changes nothing: the old one stays, and the log says why."""
+    if shutil.which("openssl") is None:
+        pytest.skip("openssl is not installed: it makes the certificate")
+    own_server.stop()
+    folder = own_server.folder
+    certificate(folder, "first")
+    own_server.start("--cert", str(folder / "cert.pem"), "--key", str(folder / "key.pem"))
+    root = {"sslrootcert": str(folder / "root.pem"), "sslmode": "verify-full"}
+    first = (folder / "cert.pem").read_text()
+    (folder / "root.pem").write_text(first)
+    assert psql(own_server, "SELECT 1", **root).returncode == 0
+    (folder / "cert.pem").write_text("no certificate")
+    own_server.process.send_signal(signal.SIGHUP)
+    until_logged(own_server, "broken")
+    assert psql(own_server, "SELECT 1", **root).returncode == 0
+    certificate(folder, "second")
+    own_server.log_file.rename(folder / "log.json.1")
+    own_server.process.send_signal(signal.SIGHUP)
+    until_logged(own_server, "reloaded")
+    assert "certificate verify failed" in psql(own_server, "SELECT 1", **root).stderr
+    (folder / "root.pem").write_text((folder / "cert.pem").read_text())
+    assert psql(own_server, "SELECT 1", **root).returncode == 0
+
+
+def until_logged(server: Served, event: str) -> None:
+    for _ in range(300):
+        if server.log_file.exists() and event in [line["event"] for line in server.log()]:
+            return
+        time.sleep(0.1)
+    raise AssertionError(event)
 
 
 def test_off_the_machine_without_a_certificate_nothing_starts(served: Served) -> None:
@@ -379,6 +417,40 @@ def test_it_stops_in_good_order(own_server: Served) -> None:
         with pytest.raises(psycopg.OperationalError, match="the server is stopping"):
             db.execute("SELECT 1")
     assert not (own_server.folder / ".s.PGSQL.5433").exists()
+
+
+@pytest.mark.sweep
+def test_what_runs_is_finished_when_it_stops(own_server: Served) -> None:
+    """Within ten seconds, which an idle machine keeps easily."""
+    answers: list[object] = []
+
+    def ask() -> None:
+        with psycopg.connect(own_server.url(), autocommit=True) as db:
+            sql = "SELECT COUNT(*) FROM range(10000) AS a(i), range(10000) AS b(i) WHERE a.i * b.i = 7"
+            answers.extend(db.execute(sql).fetchall())
+            answers.append("answered")
+
+    thread = threading.Thread(target=ask)
+    thread.start()
+    until_logged(own_server, "login")
+    time.sleep(0.3)  # it runs by now
+    assert own_server.stop() == 0
+    thread.join()
+    assert answers == [(2,), "answered"]
+
+
+def test_idle_clients_and_long_questions_are_ended(own_server: Served) -> None:
+    own_server.stop()
+    own_server.start("--idle", "1.5", "--timeout", "0.5")
+    with psycopg.connect(own_server.url(), autocommit=True) as db:
+        with pytest.raises(psycopg.errors.QueryCanceled, match="longer than the time limit"):
+            db.execute(SLOW)
+        db.execute("SET statement_timeout = '1h'")
+        with pytest.raises(psycopg.errors.QueryCanceled, match="longer than the time limit"):
+            db.execute(SLOW)
+        until_logged(own_server, "ended")
+        with pytest.raises(psycopg.OperationalError, match="this connection was idle for too long"):
+            db.execute("SELECT 1")
 
 
 def test_the_log_has_prices_and_codes_and_no_texts(own_server: Served) -> None:

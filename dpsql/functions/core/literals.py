@@ -139,7 +139,9 @@ def literal_sql(literal: Literal) -> str:
             and holds(target, Interval(value, value))
         ):
             plain = f"(-{-value})" if value < 0 else str(value)
-            return plain if integer_type(value) == target else f"CAST({plain} AS {target.sql})"
+            # DuckDB types the digits before it negates them, or after, depending on its version
+            sure = integer_type(value) == integer_type(abs(value)) == target
+            return plain if sure else f"CAST({plain} AS {target.sql})"
         case Decimal() if target.kind is Kind.DECIMAL and value.is_finite():
             plain = format(value.copy_abs(), "f")
             text = f"(-{plain})" if value < 0 else plain

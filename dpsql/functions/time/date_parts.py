@@ -193,8 +193,10 @@ def _nanoseconds(name: str, ends: Ends, example: str, guard: str = "") -> Functi
     def render(texts: tuple[str, ...], arguments: Arguments, type: Type | None) -> str:
         text = texts[0] if exact(arguments[0]) else as_timestamp(texts[0], arguments[0])
         call = f"{name}({text})"
+        # a date far away is no TIMESTAMP: it is compared with dates
+        ends = guard.replace("TIMESTAMP", "DATE") if arguments[0].kind is Kind.DATE else guard
         return (
-            f"(CASE WHEN {text} BETWEEN {guard} THEN {call} END)"
+            f"(CASE WHEN {text} BETWEEN {ends} THEN {call} END)"
             if guard and not exact(arguments[0])
             else call
         )
@@ -202,7 +204,7 @@ def _nanoseconds(name: str, ends: Ends, example: str, guard: str = "") -> Functi
     return Function(name, result, render, example, names=(name,))
 
 
-_NANOS = "TIMESTAMP '1678-01-01 00:00:00' AND TIMESTAMP '2262-01-01 00:00:00'"
+_NANOS = "TIMESTAMP '1678-01-01' AND TIMESTAMP '2262-01-01'"
 
 
 def _in_nanoseconds(interval: Interval) -> Interval:
