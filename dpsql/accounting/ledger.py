@@ -547,12 +547,15 @@ class Ledger:
         """
         with self._chain.writing() as pen:
             self._check_promise()
-            for change in self._account.blocks.changes(wanted, looked=True):
+            there = self._account.blocks
+            before = there.checked if there.check else None
+            for change in there.changes(wanted, looked=True):
                 pen.append({"time": now()} | change)
-            pen.append({"kind": "units", "time": now(), "digest": digest})
-            pen.append({"kind": "verified", "time": now(), "version": version, "facts": [fact]})
-        with self._chain.reading():
-            return self._account.blocks.checked or 0
+            here = pen.append({"kind": "units", "time": now(), "digest": digest})
+            since = here if before is None else before
+            facts = [seen_since(fact, since)]
+            pen.append({"kind": "verified", "time": now(), "version": version, "facts": facts})
+            return since
 
     def paid_in(self, entry: Entry) -> tuple[int, ...] | None:
         """Return the present blocks in which an entry for display is paid; None is all."""
@@ -811,6 +814,11 @@ class Ledger:
                 "restore what the ledger was created with, or name another ledger file; "
                 "a new ledger's grant comes on top of everything that this one has spent",
             )
+
+
+def seen_since(fact: str, checked: int) -> str:
+    """Return the fact that units of a version are in the file that was begun then: a later one lacks them."""
+    return f"{fact} since {checked}"
 
 
 def _create(path: Path, promise: Promise, granted: Granted, allowed: bool) -> bool:

@@ -42,6 +42,7 @@ from dpsql.accounting.divergences import (
     largest_within,
     response_divergence,
 )
+from dpsql.accounting.responses import designed_divergence
 from dpsql.accounting.rounding import INVERTIBLE, at_most, delta_units, epsilon_of, ratio_of, up
 from dpsql.accounting.units import Units
 from dpsql.ir.event import (
@@ -116,7 +117,7 @@ class Rdp(Concentrated):
             case ThresholdEvent():
                 return self._units(0, delta_units(event))
             case ResponseEvent():
-                return self._response(event, response_divergence(epsilon_of(event), order))
+                return self._response(event, designed_divergence(epsilon_of(event), event.values, order))
             case AlertEvent():
                 return self._units(up(response_divergence(epsilon_of(event), order)))
             case _:

@@ -54,8 +54,14 @@ def stored(events: tuple[Event, ...]) -> str:
     """Return the JSON text of events."""
     counted = Counter(events).items()
     return json.dumps(
-        [[count, _NAMES[type(event)], *astuple(event)] for event, count in counted], allow_nan=False
+        [[count, _NAMES[type(event)], *_numbers(event)] for event, count in counted], allow_nan=False
     )
+
+
+def _numbers(event: Event) -> tuple[Any, ...]:
+    """Return the fields of an event; of a response without a design its epsilon, as it always was."""
+    numbers = astuple(event)
+    return numbers[:1] if isinstance(event, ResponseEvent) and event.values == 2 else numbers
 
 
 def read(text: str) -> tuple[Event, ...] | None:
@@ -91,7 +97,8 @@ def _read_old(text: str) -> tuple[Event, ...] | None:
     for match in re.finditer(_EVENT, text):
         kind = _OLD.get(match["kind"])
         pairs = [pair.split("=") for pair in match["fields"].split(", ")]
-        if kind is None or [name for name, _ in pairs] != [field.name for field in fields(kind)]:
+        names = [] if kind is None else [field.name for field in fields(kind)]
+        if kind is None or [name for name, _ in pairs] != (names[:1] if kind is ResponseEvent else names):
             return None
         event = _made(kind, [_number(number) for _, number in pairs])
         if event is None:
@@ -112,10 +119,12 @@ def _number(text: str) -> int | float | None:
 
 def _made(kind: type[Any], numbers: list[Any]) -> Event | None:
     """Return an event with these numbers, if they are as many and of the types that it has."""
+    if kind is ResponseEvent and len(numbers) == 1:
+        numbers = [*numbers, ResponseEvent(0.0).values]
     if len(numbers) != len(fields(kind)):
         return None
     for field, number in zip(fields(kind), numbers, strict=True):
-        types: tuple[type, ...] = (int,) if field.name == "sensitivity" else (int, float)
+        types: tuple[type, ...] = (int,) if field.name in ("sensitivity", "values") else (int, float)
         if type(number) not in types and not (
             number is None and kind is GaussianEvent and field.default is None
         ):

@@ -6,11 +6,13 @@ Claim   queries whose charges stay within the total are together (epsilon, delta
         each is chosen after seeing the answers of those before.
 Proof   Gaussian noise is D^2/(2 sigma^2)-zCDP (Bun and Steinke 2016, proposition 1.6). Laplace noise with
         eps0 = D/b is (eps0 - 1 + exp(-eps0))-zCDP: see mechanisms/laplace.py. A choice with a loss that
-        ranges over epsilon is epsilon^2/8-zCDP (Cesar and Rogers 2021, by Hoeffding's lemma). Anything
-        epsilon-private is epsilon tanh(epsilon/2)-zCDP: see conversions.response_rho. Keys shown by a
-        threshold make it delta-approximate zCDP; sums of rho and of delta compose adaptively, as a filter
-        (Feldman and Zrnic 2021; Whitehouse et al. 2023). rho gives (epsilon, .8 delta) by Canonne, Kamath
-        and Steinke 2020, proposition 12, and the threshold's sum is at most .2 delta.
+        ranges over epsilon is epsilon^2/8-zCDP (Cesar and Rogers 2021, by Hoeffding's lemma), and less where
+        epsilon is large: see choices. Anything
+        epsilon-private is epsilon tanh(epsilon/2)-zCDP: see conversions.response_rho; answers of more than
+        two values cost less: see responses. Keys shown by a threshold make it delta-approximate zCDP; sums of
+        rho and of delta compose adaptively, as a filter (Feldman and Zrnic 2021; Whitehouse et al. 2023). rho
+        gives (epsilon, .8 delta) by Canonne, Kamath and Steinke 2020, proposition 12, and the threshold's sum
+        is at most .2 delta.
 Test    tests/privacy/test_accountants.py
 """
 
@@ -21,6 +23,7 @@ from fractions import Fraction
 from typing import assert_never
 
 from dpsql.accounting import AccountantOf
+from dpsql.accounting.choices import choice_rho
 from dpsql.accounting.concentrated import Concentrated, Noise
 from dpsql.accounting.conversions import (
     laplace_eps0,
@@ -30,6 +33,7 @@ from dpsql.accounting.conversions import (
     zcdp_eps,
     zcdp_rho,
 )
+from dpsql.accounting.responses import designed_rho
 from dpsql.accounting.rounding import INVERTIBLE, at_most, delta_units, epsilon_of, ratio_of, up
 from dpsql.accounting.units import UNIT, Units
 from dpsql.ir.event import (
@@ -77,11 +81,11 @@ class Zcdp(Concentrated):
             case GaussianEvent():
                 return self._units(up(ratio_of(event) ** 2 / 2))
             case ChoiceEvent():
-                return self._units(up(epsilon_of(event) ** 2 / 8))
+                return self._units(up(choice_rho(epsilon_of(event))))
             case ThresholdEvent():
                 return self._units(0, delta_units(event))
             case ResponseEvent():
-                return self._response(event, response_rho(epsilon_of(event)))
+                return self._response(event, designed_rho(epsilon_of(event), event.values))
             case AlertEvent():
                 return self._units(up(response_rho(epsilon_of(event))))
             case _:

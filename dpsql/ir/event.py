@@ -57,9 +57,13 @@ class ChoiceEvent:
 
 @dataclass(frozen=True, slots=True)
 class ResponseEvent:
-    """One column of randomized responses, each epsilon-locally private."""
+    """One column of randomized responses, each epsilon-locally private.
+
+    ``values`` are those of a direct answer; 0 is a mark for each value. Two tell most: they stand for all.
+    """
 
     epsilon: float
+    values: int = 2
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,11 @@
 
 Claim   no unit of another block moves any number that the plan measures.
 Proof   All that is measured of private rows is computed from the relations of its measures, which have no
-        row of such a unit (facts/unit_blocks.py). Numbers that are measured together are sums of cells of the
-        rows of all statements, with or without their conditions: those rows are looked at.
-Test    tests/privacy/test_unit_blocks.py
+        row of such a unit (facts/unit_blocks.py). Numbers that are measured together are sums of cells: a row
+        in which no statement's conditions are all true is in a cell of no number (workload/cells.py), and
+        such a cell is not measured (``distinct`` of plan/joint.py, release/matrices.py), so that the rows of
+        each statement are looked at. Where cells are measured as products, all are, and all rows count.
+Test    tests/privacy/test_unit_blocks.py, tests/privacy/test_blocks_of_files.py
 """
 
 from __future__ import annotations
@@ -41,6 +43,7 @@ def blocks_asked(question: AlertQuestion, blocks: UnitBlocks) -> frozenset[int]:
 
 def _relations(measures: tuple[MeasurePlan, ...]) -> Iterator[Relation]:
     for planned in measures:
-        yield from (planned.measure.relation, planned.measured.measure.relation)
+        yield planned.measure.relation
+        yield from (planned.joint and planned.joint.reads) or (planned.measured.measure.relation,)
         if planned.again is not None:
             yield from _relations((planned.again,))

@@ -14,7 +14,8 @@ Proof   1. The export has T = max(0, rows + padding + noise) rows. One unit chan
            a row that was not sampled, replaces that unit's row. So at most one row answers with another
            true value: a factor of at most e^epsilon for each question, whatever the true values. A mixture
            of pairs within a factor is within that factor.
-        3. Under zCDP the same holds for Renyi divergences, which are quasi-convex in such mixtures.
+        3. Under zCDP the same holds for Renyi divergences, which are quasi-convex in such mixtures: those of
+           the answers of two true values (accounting/responses.py).
         No delta is needed. ``padding`` is 28 scales of the noise, so that a row is left out with a
         probability below 4e-13, which estimates take for 0.
 Test    tests/unit/test_export.py
@@ -53,7 +54,7 @@ def plan_export(export_query: ExportQuery, terms: Terms, combinations: Combinati
         )
     event = laplace.event(1, scale)
     questions = tuple(_question(column, combinations) for column in export_query.asked)
-    events: tuple[Event, ...] = (event, *(ResponseEvent(question.epsilon) for question in questions))
+    events: tuple[Event, ...] = (event, *map(_event, questions))
     epsilon = math.fsum((terms.epsilon, *(question.epsilon for question in questions)))
     padding = math.ceil(SCALES * scale)
     parts = [
@@ -77,6 +78,10 @@ def plan_export(export_query: ExportQuery, terms: Terms, combinations: Combinati
         events,
         digest,
     )
+
+
+def _event(question: Question) -> ResponseEvent:
+    return ResponseEvent(question.epsilon, 0 if question.design.marks else question.design.size)
 
 
 def _question(column: ExportColumn, combinations: Combinations) -> Question:

@@ -80,7 +80,7 @@ def _smaller_export(events: tuple[Event, ...], responses: list[float], means: Me
         return means.holds(means.accountant.charge(tuple(less)))
 
     low, high = 0.0, 1.0
-    for _ in range(40):
+    for _ in range(20):
         middle = (low + high) / 2
         low, high = (middle, high) if fits(middle) else (low, middle)
     if low < 1e-3:

@@ -28,6 +28,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from dpsql.accounting.blocks import BlocksWanted
+from dpsql.accounting.ledger import seen_since
 from dpsql.accounting.units_file import BLOCK, HASH, TakenFile, UnitsFile, beside, key_of, unit_hash
 from dpsql.engines.contents import hashed
 from dpsql.ir.relation import unit_types
@@ -68,9 +69,10 @@ def check_units(
 
     def noted() -> int | None:
         digest, checked, same = ledger.units_seen(wanted)
-        if not same or digest is None or fact not in ledger.verified(version) or not file.holds(digest):
+        if not same or digest is None or checked is None:
             return None
-        return checked
+        there = seen_since(fact, checked) in ledger.verified(version) and file.holds(digest)
+        return checked if there else None
 
     if (checked := noted()) is not None:
         return checked

@@ -199,7 +199,7 @@ def random_event(rng: random.Random) -> Event:
     size, scale = rng.randrange(1, 2**30), 10 ** rng.uniform(-1, 12)
     kind = rng.randrange(5)
     if kind > 2:
-        return (ChoiceEvent, ResponseEvent)[kind - 3](10 ** rng.uniform(-7, 2))
+        return (ChoiceEvent, ResponseEvent)[kind - 3](10 ** round(rng.uniform(-7, 2), 2))
     return (GaussianEvent, LaplaceEvent, GeometricEvent)[kind](size, scale)
 
 

@@ -8,11 +8,15 @@ from __future__ import annotations
 
 import math
 import re
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
 
 from dpsql.accounting import Accountant, Budget, opened
+from dpsql.accounting.choices import choice_rho
+from dpsql.accounting.concentrated import conversion_delta
+from dpsql.accounting.conversions import analytic_sigma, rho_sigma, zcdp_rho
 from dpsql.accounting.group_privacy import group_privacy
 from dpsql.attacks.chances import right
 from dpsql.ir.event import Event, LaplaceEvent, ResponseEvent
@@ -76,6 +80,20 @@ def test_what_large_single_events_take() -> None:
     of_noise = f"takes {part(rdp, noise)} where it takes {part(zcdp, noise)} under `zcdp`"
     of_a_coin = f"takes {part(rdp, coin)}, where {part(zcdp, coin)} would be needed"
     assert f"Laplace noise of epsilon 1 {of_noise}, and a coin-flip response (ln 3) {of_a_coin}" in text
+
+
+def test_what_zcdp_gives_away() -> None:
+    text, delta = " ".join(PROMISE.split()), conversion_delta(FIVE)
+    wider = [
+        f"{100 * (rho_sigma(Fraction(zcdp_rho(e, delta))) / analytic_sigma(e, FIVE.delta) - 1):.1f} %"
+        for e in (1.0, 5.0)
+    ]
+    assert f"is {wider[0]} wider at a price of 1, and {wider[1]} at 5, than the curve" in text
+    less = []
+    for price in (3.0, 10.0):
+        rho = zcdp_rho(price, delta)
+        less.append(f"{100 * (1 - float(choice_rho(Fraction(math.sqrt(8 * rho)))) / rho):.0f} %")
+    assert f"a price of 3 or 10 buys take {less[0]} and {less[1]} less than epsilon^2 / 8" in text
 
 
 def test_guesses_follow_from_the_odds() -> None:

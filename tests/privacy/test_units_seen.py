@@ -512,6 +512,22 @@ def test_a_lost_file_can_be_begun_anew_by_the_owner(clinic: Clinic) -> None:
     assert clinic.left()["2025"] == 1.5  # as the rest had before the check began anew
 
 
+def test_a_version_that_an_earlier_check_has_seen_is_looked_at_anew(clinic: Clinic) -> None:
+    clinic.load(WHO)
+    clinic.open().close()
+    first = clinic.path.read_bytes()
+    clinic.allow(2023, 2024, check=False)
+    clinic.open().close()
+    clinic.units.unlink()
+    clinic.load({2: 2024})
+    clinic.allow(2023, 2024)
+    clinic.open().close()
+    clinic.path.write_bytes(first)
+    clinic.open().close()
+    clinic.load(WHO | {1: 2024})
+    assert clinic.shut().code == "D809"
+
+
 # ---- against a model -------------------------------------------------------------------------------------
 
 
@@ -638,6 +654,8 @@ def test_what_was_asked_about_is_in_the_file_after_any_kill(clinic: Clinic, kill
     """Killed while it opens a version with fresh units; it opens again, and knows who was asked about."""
     patients: Patients = dict(WHO)
     clinic.load(patients)
+    policy = clinic.path.with_suffix(".toml")
+    policy.write_text(policy.read_text().replace("epsilon = 2\n", "epsilon = 2000\n", 1))  # room for all
     clinic.open().close()
     for time_of in range(kills):
         patients |= {1000 + 300 * time_of + at: 2023 for at in range(300)}
