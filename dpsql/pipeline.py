@@ -19,14 +19,16 @@ from functools import partial
 
 from dpsql.accounting.entries import Stored
 from dpsql.answer import Answer
-from dpsql.errors import Error
+from dpsql.errors import Error, InterfaceError
 from dpsql.ir.bound import Bound
 from dpsql.ir.column import Value
 from dpsql.ir.explanation import Explanation
 from dpsql.ir.heading import Heading
 from dpsql.ir.plan import BoundSearchPlan, Plan
 from dpsql.ir.source import Source
+from dpsql.parse.alert_statements import AlertAccess, DropAlert
 from dpsql.parse.parse import Query
+from dpsql.parse.view_statements import Access, Drop
 from dpsql.plan.bound_search import plan_again
 from dpsql.plan.terms import Terms
 from dpsql.planning import planned_query, prepared
@@ -133,6 +135,8 @@ def stored_answer(
     query, terms, plan = kept.query, kept.terms, kept.plan
     if query.explained:
         return _explanation_rows(session, explained(session, plan))
+    if isinstance(query.view, Drop | Access) or isinstance(query.alert, DropAlert | AlertAccess):
+        raise InterfaceError("this statement changes a name, and nothing is changed here", help="execute it")
     if query.alert is not None:
         from dpsql.alerts.answers import stored_alert
 
@@ -146,7 +150,6 @@ def stored_answer(
     receipt = None if plan.first is not None else session.answered(plan)
     if receipt is not None and receipt.answer is not None:
         tables = tables_of(plan, receipt.answer)
-        _conclude(session, query, plan, receipt)
         if query.view is not None:
             return bought_answer(session, plan, tables, cost=0.0, repeated=True)
         return answer_of(session, plan, tables, types, cost=0.0, repeated=True)

@@ -205,9 +205,11 @@ def conclude(session: Session, query: Query, plan: Plan, receipt: Stored | None)
             if named is None or named.creator == _creator(session, named):
                 _note(session, view_content(owner, name, sql, plan.epsilon, receipt.debit_id), paid_now)
         case Drop(name=name):
-            _note(session, dropped_content(session.payer, name))
+            _note(session, dropped_content(session.payer, name), True)  # to take back needs no room
         case Access(name=name, analyst=to, granted=granted):
-            _note(session, access_content(session.payer, name, to, granted))
+            named = _named(session, name)
+            if named is None or (to in named.readers) != granted:
+                _note(session, access_content(session.payer, name, to, granted), not granted)
         case None if plan.bought is None and receipt is not None:
             read = next((each.measure.view for each in plan.measures if each.measure.view), None)
             if read is not None:

@@ -46,7 +46,7 @@ def alert_answer(session: Session, query: Query, plan: Plan) -> Answer:
             return _ask(session, query, statement, plan)
         case DropAlert(name=name, at=at):
             named = _own(session, query, name, at)
-            session.ledger.note_view(dropped_alert(session.payer, named.name), session.room)
+            session.ledger.note_view(dropped_alert(session.payer, named.name))
             return _said(session, named.name, "dropped")
         case AlertAccess() as statement:
             return _lend(session, query, statement)
@@ -54,12 +54,12 @@ def alert_answer(session: Session, query: Query, plan: Plan) -> Answer:
 
 
 def stored_alert(session: Session, query: Query, plan: Plan) -> Answer | None:
-    """Return what ``alert_answer`` would, if it is paid for and stored, or costs nothing; else None."""
+    """Return what ``alert_answer`` would, if it is paid for and stored; else None. Nothing is changed."""
     match query.alert:
-        case DropAlert() | AlertAccess():
-            return alert_answer(session, query, plan)
         case CreateAlert() as statement if _is_named(session, statement.name, plan):
-            return _create(session, statement, plan)
+            receipt = session.answered(plan)
+            if receipt is not None and receipt.answer is not None:
+                return _create(session, statement, plan)
         case AskAlert() as statement:
             receipt = session.answered(plan)
             found = None if receipt is None else _stored_outcome(session, receipt, plan)
@@ -119,14 +119,16 @@ def _ask(session: Session, query: Query, statement: AskAlert, plan: Plan) -> Ans
     planned, question = plan.alert, plan.question
     assert planned is not None
     assert question is not None
-    before = session.answered(plan)
-    found = None if before is None else _stored_outcome(session, before, plan)
-    if before is not None and found is not None:
-        return _outcome(session, statement, plan, found, 0.0, repeated=True)
+    receipt = session.answered(plan)
+    if receipt is None:
+        _printed(session, query, question)
+        receipt = session.pay(plan)
+    cost = plan.epsilon if receipt.joined else 0.0
+    found = _stored_outcome(session, receipt, plan)
+    if found is not None:
+        return _outcome(session, statement, plan, found, cost, repeated=True)
     _check_open(session, query, statement, plan)
     _printed(session, query, question)
-    receipt = before or session.pay(plan)
-    cost = plan.epsilon if receipt.joined else 0.0
     if receipt.answer is None:  # its creation was interrupted after the debit
         receipt = Stored(
             receipt.debit_id, session.store(receipt, _thresholds(planned)), receipt.price, receipt.joined
@@ -134,7 +136,8 @@ def _ask(session: Session, query: Query, statement: AskAlert, plan: Plan) -> Ans
     assert receipt.answer is not None
     outcome = _decided(session, receipt, receipt.answer, planned, question)
     if outcome is None:
-        raise _ended(session, query, statement, receipt.debit_id, planned)
+        own = own_alert(session, statement.name).debit == receipt.debit_id
+        raise _ended(session, query, statement, receipt.debit_id, planned, own)
     return _outcome(session, statement, plan, outcome, cost, repeated=False)
 
 
@@ -176,25 +179,23 @@ def _stored_outcome(session: Session, receipt: Stored, plan: Plan) -> Outcome | 
 
 
 def _check_open(session: Session, query: Query, statement: AskAlert, plan: Plan) -> None:
-    """Refuse a new question to an alert that has ended, before anybody pays to ask it."""
+    """Refuse a new question to an alert that has ended.
+
+    That it has, and what it was asked, are answers of the alert: who has not paid for them is not told.
+    """
     named = readable_alert(session, statement.name)
     assert plan.alert is not None
-    if named is None or named.debit is None:
+    if named is None or named.debit is None or session.stored(plan) is None:
         return
     trues, _ = session.ledger.trues(named.debit)
     if trues >= plan.alert.alert.times:
-        lent = (
-            session.ledger.outcome(
-                named.debit, plan.question.digest, session.versions.of(plan.question.tables)
-            )
-            if plan.question is not None
-            else None
-        )
-        if lent is None:
-            raise _ended(session, query, statement, named.debit, plan.alert)
+        own = named.creator == session.payer
+        raise _ended(session, query, statement, named.debit, plan.alert, own)
 
 
-def _ended(session: Session, query: Query, statement: AskAlert, debit: int, planned: AlertPlan) -> Error:
+def _ended(
+    session: Session, query: Query, statement: AskAlert, debit: int, planned: AlertPlan, own: bool
+) -> Error:
     times, last = planned.alert.times, session.ledger.trues(debit)[1][:10]
     how = "" if times == 1 else f" {times} times, the last time"
     return refuse(
@@ -202,7 +203,9 @@ def _ended(session: Session, query: Query, statement: AskAlert, debit: int, plan
         f"{planned.name} has ended: it said true{how} on {last}",
         statement.at,
         label="it answers only what it has answered before",
-        help=f"DROP PRIVATE ALERT {planned.name}, and create it again: it is paid for anew",
+        help=f"DROP PRIVATE ALERT {planned.name}, and create it again: it is paid for anew"
+        if own
+        else "create an alert of your own: CREATE PRIVATE ALERT ...",
     ).within(query.source.text, query.source.name)
 
 
@@ -240,8 +243,9 @@ def _lend(session: Session, query: Query, statement: AlertAccess) -> Answer:
             f"the policy {session.policy.name} knows no analyst {statement.analyst}",
             help=perhaps(statement.analyst, analysts) if session.analyst is None else "ask the owner",
         )
-    content = alert_access(session.payer, named.name, statement.analyst, statement.granted)
-    session.ledger.note_view(content, session.room)
+    if (statement.analyst in named.readers) != statement.granted:
+        content = alert_access(session.payer, named.name, statement.analyst, statement.granted)
+        session.ledger.note_view(content, session.room if statement.granted else None)
     done = "granted to" if statement.granted else "revoked from"
     return _said(session, named.name, f"{done} {statement.analyst}")
 

@@ -1,4 +1,7 @@
-"""Which alert a name stands for: one's own, or one that was lent."""
+"""Which alert a name stands for: one's own, or one that was lent.
+
+While a file is priced, its statements are carried out on names alone: what they create and drop is pending.
+"""
 
 from __future__ import annotations
 
@@ -15,16 +18,17 @@ from dpsql.session import Session
 def own_alert(session: Session, name: str) -> NamedAlert:
     """Return one's own alert of that name; without a debit if there is none now."""
     found = [alert for alert in _of_name(session, name) if alert.creator == session.payer]
-    return found[0] if found else NamedAlert(name, session.payer, 0)
+    return next(iter([*_pending(session, name), *found]), NamedAlert(name, session.payer, 0))
 
 
 def readable_alert(session: Session, name: str) -> NamedAlert | None:
     """Return the alert that a question of this name asks: one's own, one of a file, or a lent one."""
-    pending = [alert for alert in session.pending_alerts or () if fold(alert.name) == fold(name)]
-    named = [alert for alert in _of_name(session, name) if alert.debit is not None]
-    own = [alert for alert in named if alert.creator == session.payer]
+    own = own_alert(session, name)
+    if own.digest:
+        return own
+    named = [alert for alert in _of_name(session, name) if alert.digest and alert.creator != session.payer]
     lent = [alert for alert in named if session.analyst is None or session.payer in alert.readers]
-    return next(iter([*own, *pending, *lent[::-1]]), None)
+    return next(iter(lent[::-1]), None)
 
 
 def create_in_file(session: Session, alert: NamedAlert) -> None:
@@ -35,10 +39,10 @@ def create_in_file(session: Session, alert: NamedAlert) -> None:
 
 
 def drop_in_file(session: Session, name: str) -> None:
-    if session.pending_alerts is not None:
-        session.pending_alerts = tuple(
-            each for each in session.pending_alerts if fold(each.name) != fold(name)
-        )
+    """Let the statements below in a file create the alert anew: it is another one, at its own price."""
+    own = own_alert(session, name)
+    if own.digest:
+        create_in_file(session, NamedAlert(own.name, own.creator, own.generation + 1))
 
 
 def unknown(session: Session, name: str, at: Span | None, own: bool = False) -> Error:
@@ -53,6 +57,10 @@ def unknown(session: Session, name: str, at: Span | None, own: bool = False) -> 
         at,
         help=perhaps(name, names) or "CREATE PRIVATE ALERT makes one",
     )
+
+
+def _pending(session: Session, name: str) -> list[NamedAlert]:
+    return [alert for alert in session.pending_alerts or () if fold(alert.name) == fold(name)]
 
 
 def _of_name(session: Session, name: str) -> list[NamedAlert]:

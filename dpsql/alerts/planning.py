@@ -64,7 +64,7 @@ def _created(session: Session, query: Query, statement: CreateAlert, terms: Term
             help="write it with the letters a to z, digits and _",
         )
     own = own_alert(session, name)
-    if own.debit is not None:
+    if own.digest:
         if own.alert != statement.alert or (query.epsilon is not None and own.epsilon != terms.epsilon):
             raise refuse(
                 "D411",

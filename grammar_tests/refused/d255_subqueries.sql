@@ -146,3 +146,8 @@ WHERE cost > (SELECT c FROM (SELECT kind, urgent, AVG(cost) AS c FROM visits GRO
 -- outcome: refused D255
 SELECT COUNT(*) FROM visits
 WHERE cost > (SELECT c FROM (SELECT kind, AVG(cost) AS c FROM visits GROUP BY kind) WHERE kind = 1);
+
+-- case: a day that may be no day
+-- outcome: refused D255
+SELECT COUNT(*) FROM visits
+WHERE cost > (SELECT c FROM (SELECT visited_on, AVG(cost) AS c FROM visits GROUP BY visited_on) WHERE visited_on = 'monday');

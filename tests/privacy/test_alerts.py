@@ -215,13 +215,62 @@ def test_who_may_ask(data: Path) -> None:
         assert spent(bo, "bo") == bo.budget.spent > spent(bo, "ana")
 
 
-def test_who_may_not_pay_learns_nothing_of_an_ended_alert(data: Path) -> None:
+def test_who_has_not_paid_learns_nothing_of_a_lent_alert(data: Path) -> None:
+    """Neither that it has ended, nor what it was asked: what is said to them is the same before and after."""
+    with dpsql.connect(data, analyst="ana") as ana, dpsql.connect(data, analyst="bo") as bo:
+        ana.execute("CREATE PRIVATE ALERT flu WITH (epsilon = 5, above = -1e6)")
+        ana.execute("GRANT SELECT ON PRIVATE ALERT flu TO bo")
+        for day in range(3):
+            bo.execute(f"SELECT COUNT(*) FROM visits WHERE day = {day}", epsilon=5)
+        left = spent(bo, "bo")
+        before = [refusal_of_stored(bo, asked(day)) for day in (1, 2)]
+        outcome(ana, asked(1))
+        assert [refusal_of_stored(bo, asked(day)) for day in (1, 2)] == before
+        assert refused(bo, asked(1)) == refused(bo, asked(2)) == "D501"
+        assert spent(bo, "bo") == left
+
+
+def refusal_of_stored(db: dpsql.Connection, sql: str) -> tuple[str, str]:
+    with pytest.raises(dpsql.Error) as caught:
+        db.stored(sql)
+    return caught.value.code, str(caught.value)
+
+
+def test_who_joins_an_ended_alert_has_its_answers(data: Path) -> None:
     with dpsql.connect(data, analyst="ana") as ana, dpsql.connect(data, analyst="bo") as bo:
         ana.execute(CERTAIN.format(1))
         ana.execute("GRANT SELECT ON PRIVATE ALERT flu TO bo")
         outcome(ana, asked(1))
+        joined = bo.execute(asked(1))
+        assert (joined.rows, joined.cost, spent(bo, "bo")) == ([(True,)], 0.5, 0.5)
         assert refused(bo, asked(2)) == "D515"
-        assert spent(bo, "bo") == 0
+        assert spent(bo, "bo") == 0.5
+
+
+@pytest.mark.parametrize("kind", ["ALERT", "VIEW"])
+def test_what_is_only_shown_changes_nothing(data: Path, kind: str) -> None:
+    on = "PRIVATE ALERT flu" if kind == "ALERT" else "flu"
+    with dpsql.connect(data, analyst="ana") as ana, dpsql.connect(data) as owner:
+        ana.execute(CREATE if kind == "ALERT" else "CREATE PRIVATE VIEW flu AS SELECT age FROM people")
+        before = owner.ledger_path.read_bytes()
+        for sql in (
+            f"DROP PRIVATE {kind} flu",
+            f"GRANT SELECT ON {on} TO bo",
+            f"REVOKE SELECT ON {on} FROM bo",
+        ):
+            with pytest.raises(dpsql.InterfaceError):
+                ana.stored(sql)
+        assert owner.ledger_path.read_bytes() == before
+
+
+def test_stored_does_not_pay_for_a_study(tmp_path: Path) -> None:
+    data = built(tmp_path / "studies", ledger="[studies.s1]\nepsilon = 5.0")
+    with dpsql.connect(data, analyst="ana") as ana:
+        ana.execute(CREATE)
+    with dpsql.connect(data, analyst="ana", study="s1") as ana:
+        before = ana.ledger_path.read_bytes()
+        assert ana.stored(CREATE) is None
+        assert ana.ledger_path.read_bytes() == before
 
 
 def test_what_is_kept_where_texts_are_not(tmp_path: Path) -> None:
@@ -681,6 +730,26 @@ def test_a_file_creates_an_alert_and_asks_it(data: Path, tmp_path: Path, total: 
         assert db.execute(asked(1)).repeated
         assert db.execute(asked(2)).rows == [(False,)]
         assert db.budget.spent == pytest.approx(2 if total else 1.1, rel=0.15)
+
+
+@pytest.mark.parametrize("above", [1e6, 2e6])
+def test_a_file_is_billed_for_an_alert_that_it_creates_anew(data: Path, tmp_path: Path, above: float) -> None:
+    with dpsql.connect(data) as db:
+        db.execute(CREATE)
+    anew = f"DROP PRIVATE ALERT flu;\nCREATE PRIVATE ALERT flu WITH (epsilon = 0.5, above = {above});\n"
+    script = tmp_path / "questions.sql"
+    script.write_text(f"{anew}{asked(1)};\n{anew}{asked(1)};\n")
+    command = [sys.executable, "-m", "dpsql.cli", "run", str(data), str(script), "--apart"]
+    said = subprocess.run([*command, "--dry-run"], capture_output=True, text=True, check=False)
+    assert said.returncode == 0, said.stdout + said.stderr
+    assert "free" not in said.stdout.splitlines()[-1], said.stdout
+    ran = subprocess.run(
+        [*command, "--out", str(tmp_path / "out")], capture_output=True, text=True, check=False
+    )
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    with dpsql.connect(data) as db:
+        assert len([each for each in db._open().ledger.alerts() if each.digest]) == 1
+        assert db.budget.spent == pytest.approx(0.897, rel=0.02)  # of three alerts at .5
 
 
 def test_the_ledger_is_whole(data: Path) -> None:

@@ -16,8 +16,9 @@ from dpsql.bind.scope.sources import Open, Private
 from dpsql.bind.syntax.plain_columns import columns_of, place_of
 from dpsql.errors import Error, refuse
 from dpsql.facts.ownership import FAN_OUT
+from dpsql.facts.released_columns import released_columns
 from dpsql.functions.core.literals import as_own
-from dpsql.ir.column import Fact, Kind, Type, Value, type_named
+from dpsql.ir.column import VARCHAR, Fact, Kind, Type, Value, type_named
 from dpsql.ir.measure import Measure, Post, Stage
 from dpsql.ir.relation import Materialized, ScanColumn, StageInput
 from dpsql.ir.scalar import Literal, Ref
@@ -146,11 +147,11 @@ def gives_one_row(tree: exp.Expr, measures: list[Measure]) -> bool:
 def _held_at_one_key(tree: exp.Select, source: exp.Expr, measures: list[Measure]) -> bool:
     """Whether WHERE compares all columns of a key of the source with texts: ``term = '(intercept)'``.
 
-    A text in quotes takes the type of the column, so one row at most is equal. A number may be equal to
-    several keys: of a column of texts, '1' and '01' are both 1.
+    Keys are texts: a text that is no date fails beside dates, after the debit. A number may be equal to
+    several texts: '1' and '01' are both 1.
     """
     where = tree.args.get("where")
-    if where is None:
+    if where is None or not all(_has_text_keys(measure, tree) for measure in measures):
         return False
     names, held = columns_of(source, measures), set[int | None]()
     whole = where.this.unnest()
@@ -159,6 +160,14 @@ def _held_at_one_key(tree: exp.Select, source: exp.Expr, measures: list[Measure]
         if any(isinstance(side, exp.Literal) and side.is_string for side in sides):
             held.update(place_of(side, source, names) for side in sides)
     return any(held.issuperset(key) for key in _keys(source, measures) if key)
+
+
+def _has_text_keys(measure: Measure, tree: exp.Expr) -> bool:
+    """Whether a measure has no keys but texts, or is not read here."""
+    if all(table.name != measure.name for table in tree.find_all(exp.Table)):
+        return True
+    keys = len(measure.keys if measure.model is None else measure.model.keys)
+    return all(kind == VARCHAR for _, kind in released_columns(measure)[:keys])
 
 
 def _keys(tree: exp.Expr, measures: list[Measure]) -> list[tuple[int, ...]]:
