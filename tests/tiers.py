@@ -26,6 +26,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from zlib import crc32
 
 import pytest
 
@@ -153,8 +154,13 @@ SWEEPS = (
     "tests/unit/test_functions.py::test_nothing_raises",
     "tests/unit/test_functions.py::test_plain_values",
     "tests/unit/test_legal.py::test_values_inside",
+    "grammar_tests/test_corrected.py::test_planted_errors_of_few_rows_are_found[few_unclipped]",
 )
 """What takes longest and says least of a change elsewhere: before a release, and where these rooms change."""
+
+
+HALVED = tuple(f"{CASES}::{test}[" for test in ("test_answered", "test_stability"))
+"""Of these, every second case is a sweep."""
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -163,7 +169,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if _is_quick(item):
             item.add_marker("quick")
-        if item.nodeid.startswith(SWEEPS):
+        halved = item.nodeid.startswith(HALVED) and crc32(item.nodeid.encode()) % 2
+        if halved or item.nodeid.startswith(SWEEPS):
             item.add_marker("sweep")
     touched = config.stash.get(TOUCHED, None)
     if touched is not None:

@@ -58,7 +58,7 @@ def arguments(names: Commands) -> None:
             "dpsql audit clinic.duckdb questions.sql",
             "dpsql audit clinic.duckdb questions.sql --units 50 --trials 0",
             "dpsql audit clinic.duckdb questions.sql --attack --trials 2000 --canaries 20",
-            "dpsql audit clinic.duckdb --fuzz 200 --seed 7",
+            "dpsql audit clinic.duckdb --fuzz 50 --seed 7",
         ),
     )
     parser.add_argument(

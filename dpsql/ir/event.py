@@ -6,6 +6,7 @@ Sensitivities and scales are in grid steps. Both are exact: an int, and a float 
 
 from __future__ import annotations
 
+from dataclasses import field
 from typing import TypeAlias
 
 from dpsql.lazy_dataclass import dataclass
@@ -60,10 +61,11 @@ class ResponseEvent:
     """One column of randomized responses, each epsilon-locally private.
 
     ``values`` are those of a direct answer; 0 is a mark for each value. Two tell most: they stand for all.
+    Digests have them in the question's design.
     """
 
     epsilon: float
-    values: int = 2
+    values: int = field(default=2, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -159,6 +159,7 @@ def test_programs_can_read_it(sql: str, db: dpsql.Connection) -> None:
         "digest",
         "found",
         "first",
+        "alert",
         "doubts",
         "stages",
     }
