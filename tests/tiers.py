@@ -67,7 +67,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "quick: within a minute on two cores")
+    config.addinivalue_line("markers", "quick: what takes a few minutes on two cores")
     config.addinivalue_line("markers", "sweep: takes long: kills, limits, disks, thousands of cases")
     if (ref := config.getoption("touched")) is not None:
         config.stash[TOUCHED] = Touched(ROOT, tuple(changed(ROOT, ref)))
