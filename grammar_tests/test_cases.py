@@ -9,7 +9,7 @@ import pytest
 import sqlglot
 from cases import Case, all_cases
 from tiers import without_sweeps
-from worlds import APPROX, Worlds
+from worlds import APPROX, FINDS, Worlds
 
 import dpsql
 from dpsql.audit import plan_of
@@ -33,21 +33,22 @@ def ids(case: Case) -> str:
 @pytest.mark.parametrize("case", REFUSED, ids=ids)
 def test_refused(case: Case, worlds: Worlds) -> None:
     """The same refusal on every data, from execute and explain alike, with a way out; nothing is paid."""
-    said = set()
+    said = dict[str, dpsql.Error]()
     for world in ("world", "empty"):
         db = worlds.connections[world, case.policy.name]
         before = db.budget.spent
         for ask in (db.execute, db.explain):
             with pytest.raises(dpsql.Error) as caught:
                 ask(case.sql, epsilon=case.epsilon)
-            said.add(str(caught.value))
+            error = caught.value
+            # where bounds are found, what is missing depends on what the ledger of this world has by now
+            said[error.title if case.policy.name == FINDS else str(error)] = error
         assert db.budget.spent == before
-    error = caught.value
-    assert error.code == case.code, str(error)
-    if case.position is not None:
-        assert error.position == case.position, str(error)
     assert len(said) == 1
-    assert error.help
+    for error in said.values():
+        assert error.code == case.code, str(error)
+        assert case.position in (None, error.position), str(error)
+        assert error.help
 
 
 @pytest.mark.parametrize("case", [case for case in REFUSED if case.instead], ids=ids)
@@ -129,7 +130,7 @@ def test_answered(case: Case, worlds: Worlds, pytestconfig: pytest.Config) -> No
 
     Without sweeps one case in four is asked of empty data.
     """
-    fewer = without_sweeps(pytestconfig) and crc32(case.id.encode()) % 4 > 0
+    fewer = without_sweeps(pytestconfig) and crc32(case.id.encode()) % 4 > 0 and case.policy.name != FINDS
     for world in ("world",) if fewer else ("world", "empty"):
         db = worlds.connections[world, case.policy.name]
         answer = db.execute(case.sql, epsilon=case.epsilon)

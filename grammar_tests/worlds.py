@@ -37,6 +37,9 @@ from dpsql.session import Session
 
 POLICIES = ("world.toml", "pure.toml", "finds.toml", "filled.toml", "by_column.toml", "two_columns.toml")
 
+FINDS = "finds.toml"
+"""A policy whose ledgers hold what was found: the answers and refusals that follow depend on it."""
+
 MEMBERS = "two_columns.toml"
 """A policy of other units."""
 
@@ -80,7 +83,7 @@ class Worlds:
 
     def plan(self, world: str, case: Case) -> Plan:
         """Plan a case, once for all its tests: no private row decides a plan, unless it finds bounds."""
-        finds = case.policy.name == "finds.toml"
+        finds = case.policy.name == FINDS
         return _plan_of(self.session(world if finds else "world", case), case.sql, case.cost)
 
     def fast_sums(self, planned: MeasurePlan, case: Case) -> ExactTable:
