@@ -29,6 +29,7 @@ from dpsql.answer import Answer
 from dpsql.errors import Error, refuse
 from dpsql.ir.alert import AlertPlan
 from dpsql.ir.plan import AlertQuestion, Plan
+from dpsql.ir.source import Span
 from dpsql.mechanisms import above_threshold, sampler
 from dpsql.parse.alert_statements import AlertAccess, AskAlert, CreateAlert, DropAlert
 from dpsql.parse.parse import Query
@@ -227,10 +228,10 @@ def _outcome(
 # ---- names -----------------------------------------------------------------------------------------------
 
 
-def _own(session: Session, query: Query, name: str, at: object) -> NamedAlert:
+def _own(session: Session, query: Query, name: str, at: Span | None) -> NamedAlert:
     own = own_alert(session, name)
     if own.debit is None:
-        raise unknown(session, name, at, own=True).within(query.source.text, query.source.name)  # type: ignore[arg-type]
+        raise unknown(session, name, at, own=True).within(query.source.text, query.source.name)
     return own
 
 

@@ -17,7 +17,9 @@ import pytest
 
 import dpsql
 from dpsql.accounting.units_file import TakenFile
+from dpsql.ir.unit_blocks import UnitHolder
 from dpsql.lazy_dataclass import dataclass
+from dpsql.policy.catalogue import Known
 from dpsql.session import units_seen
 from dpsql.session.units_seen import SeenUnits
 
@@ -589,9 +591,9 @@ def careless(self: TakenFile, records: bytes) -> str:
     return self.digest
 
 
-def own_alone(known: object) -> tuple[object, ...]:
+def own_alone(known: Known) -> tuple[UnitHolder, ...]:
     """Leave out units that have no row in their own table."""
-    return _HOLDERS(known)[:1]  # type: ignore[arg-type]
+    return _HOLDERS(known)[:1]
 
 
 _HOLDERS = units_seen.unit_holders
