@@ -102,6 +102,7 @@ class Rule(ABC):
     ``arguments``       its number of non-constant arguments
     ``typed``           whether it can be called by its name
     ``leaves_out_null`` AVG(CASE WHEN a THEN x END) is AVG(x) FILTER (WHERE a)
+    ``quotient``        whether it is its total divided by its rows, kept within the range
     ``picks``           whether its result is one of the values, or shows them
     ``in_order``        DuckDB's name for it within a unit, if the order of the rows decides
     ``asks_order``      whether ORDER BY must be written inside it
@@ -123,6 +124,7 @@ class Rule(ABC):
     typed: bool = True
     distinct: Distinct = Distinct.REFUSED
     leaves_out_null: bool = False
+    quotient: bool = False
     picks: bool = False
     in_order: str = ""
     asks_order: bool = False

@@ -26,6 +26,7 @@ class Avg(Rule):
     named_bounds = True
     distinct = Distinct.VALUES
     leaves_out_null = True
+    quotient = True
 
     def result(self, argument: Fact | None, rows: int | None, *others: Fact) -> Fact:
         assert argument is not None
