@@ -102,7 +102,6 @@ class Rule(ABC):
     ``arguments``       its number of non-constant arguments
     ``typed``           whether it can be called by its name
     ``leaves_out_null`` AVG(CASE WHEN a THEN x END) is AVG(x) FILTER (WHERE a)
-    ``quotient``        whether it is its total divided by its rows, kept within the range
     ``picks``           whether its result is one of the values, or shows them
     ``in_order``        DuckDB's name for it within a unit, if the order of the rows decides
     ``asks_order``      whether ORDER BY must be written inside it
@@ -124,7 +123,6 @@ class Rule(ABC):
     typed: bool = True
     distinct: Distinct = Distinct.REFUSED
     leaves_out_null: bool = False
-    quotient: bool = False
     picks: bool = False
     in_order: str = ""
     asks_order: bool = False
@@ -153,6 +151,10 @@ class Rule(ABC):
     def estimate(self, sums: Sums) -> Floats:
         """Compute the answer from noisy sums; NaN stands for NULL."""
         raise AssertionError(f"{self.name} is not a function of sums")
+
+    def quotient(self, sums: Sums) -> tuple[Floats, Floats, Interval] | None:
+        """Return what it divides by what, and the range that it is kept within; None unless it is such."""
+        return None
 
     def target(self, place: Fraction | None) -> Target:
         """Return its order statistic, for a quantile or an extreme; ``place`` is its constant."""

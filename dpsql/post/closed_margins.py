@@ -3,16 +3,17 @@
     count = rest + value                    12,000 +- 5.5
     rest 3,000, value 9,000    mean 0.75    from 0.731 to 0.768
 
-The released cells c carry independent noise of one law. Of a linear form of it the quantile is known: a sum of
-normal numbers is normal, and for two Laplace numbers there is a formula. A mean is z = t / r with t = u c and
-r = v c. The true mean is at most z exactly if the noise of (u - z v) c is at most z r - t, by symmetry; so the
-ends of its interval solve z r - t = +- q(u - z v), where q is the quantile. For normal noise this is Fieller's
-interval.
+The released cells c carry independent noise of one law. The quantile of a linear form of it is known: a sum
+of normal numbers is normal, and for two Laplace numbers there is a formula. A mean is z = t / r with t = u c
+and r = v c. The true mean is at most z exactly if the noise of (u - z v) c is at most z r - t, by symmetry: the
+ends of its interval solve z r - t = +- q(u - z v), where q is the quantile. For normal noise this is
+Fieller's interval.
 
 Claim   the ends are the quantiles that a bootstrap (margins.py) estimates, where r is far from zero.
 Proof   r is more than FAR |v| scales of the noise: r stays positive but for a chance of 1e-18 (normal), 1e-5
-        (two Laplace numbers), and then {mean <= z} is the half plane above. q is a norm, so |q(u - z v) - q(u - z' v)| <=
-        |z - z'| q(v), and q(v) < r / 3: z -> (t +- q(u - z v)) / r is a contraction with one fixed point.
+        (two Laplace numbers), and then {mean <= z} is the half plane above. q is a norm, so
+        |q(u - z v) - q(u - z' v)| <= |z - z'| q(v), and q(v) < r / 3: z -> (t +- q(u - z v)) / r is a
+        contraction with one fixed point.
 Test    tests/unit/test_closed_margins.py: coverage, beside the bootstrap, quantiles beside many draws
 """
 
@@ -94,7 +95,7 @@ def _of_two_laplace(tail: float) -> tuple[Floats, Floats]:
 
 
 def _two_laplace_above(b: Floats, reach: Floats) -> Floats:
-    """Return P(x + b y > reach) = (e^-reach - b^2 e^(-reach / b)) / (2 (1 - b^2)), with its limit at b = 1."""
+    """Return P(x + b y > reach) = (e^-reach - b^2 e^(-reach / b)) / 2 (1 - b^2), with its limit at b = 1."""
     with np.errstate(divide="ignore", invalid="ignore"):
         apart = (np.exp(-reach) - b * b * np.exp(-reach / b)) / (2 * (1 - b * b))
     equal = np.exp(-reach) * (0.5 + reach / 4)

@@ -287,18 +287,20 @@ def _of_quotients(
     confidence: float,
 ) -> Reach:
     """Return the margins of means; NaN for other aggregates, and where a formula does not hold."""
+    quotient = shelf()[finish.call.function].quotient
+    found = quotient(_in_units(finish, statistics, sums))
+    weights = quotient(_in_units(finish, statistics, np.eye(sums.shape[1])))
     quantile = quantile_of(noise, len(incidence), confidence)
-    if quantile is None or not shelf()[finish.call.function].quotient:
+    if quantile is None or found is None or weights is None:
         return Reach(np.full(len(sums), np.nan), np.full(len(sums), np.nan))
-    each, all_of = (_in_units(finish, statistics, cells) for cells in (np.eye(sums.shape[1]), sums))
-    assert each.total is not None and each.rows is not None and all_of.range is not None
-    assert all_of.total is not None and all_of.rows is not None
-    laws = incidence @ each.total, incidence @ each.rows
-    low, high = quotient_ends(all_of.total, all_of.rows, *laws, quantile, noise.scale * spread)
-    ends = float(all_of.range.low), float(all_of.range.high)
+    total, rows, ends = found
+    laws = incidence @ weights[0], incidence @ weights[1]
+    low, high = quotient_ends(total, rows, *laws, quantile, noise.scale * spread)
     with np.errstate(divide="ignore", invalid="ignore"):
-        mean = np.clip(all_of.total / all_of.rows, *ends)
-    return Reach(mean - np.clip(low, *ends), np.clip(high, *ends) - mean)
+        mean, low, high = (
+            np.clip(each, float(ends.low), float(ends.high)) for each in (total / rows, low, high)
+        )
+    return Reach(mean - low, high - mean)
 
 
 def _reach(
