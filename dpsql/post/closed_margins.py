@@ -5,8 +5,8 @@
 
 The released cells c carry independent noise of one law. The quantile of a linear form of it is known: a sum
 of normal numbers is normal, and for two Laplace numbers there is a formula. A mean is z = t / r with t = u c
-and r = v c. The true mean is at most z exactly if the noise of (u - z v) c is at most z r - t, by symmetry: the
-ends of its interval solve z r - t = +- q(u - z v), where q is the quantile. For normal noise this is
+and r = v c. The true mean is at most z exactly if the noise of (u - z v) c is at most z r - t, by symmetry:
+the ends of its interval solve z r - t = +- q(u - z v), where q is the quantile. For normal noise this is
 Fieller's interval.
 
 Claim   the ends are the quantiles that a bootstrap (margins.py) estimates, where r is far from zero.
