@@ -5,8 +5,8 @@
     SELECT ... GROUP BY place HAVING place = 5              no listed place is a number
 
 The SQL is run over made-up tables with the public groups; of private keys there are two groups, all NULL.
-Every number is NULL, then 1, then other values, until the SQL does not fail. No private row is read: a refusal
-depends on the query alone.
+Every number is NULL, then 1, then other values, until the SQL does not fail. No private row is read: refusals
+depend on the query alone.
 
 So is an answer that is larger than the owner allows for all numbers: its groups are public, and there
 are more of them than rows allowed, or the rows of a hundred of them tell that all would be too many.
