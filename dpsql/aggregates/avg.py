@@ -47,12 +47,16 @@ class Avg(Rule):
 
     def estimate(self, sums: Sums) -> Floats:
         """Return the mean clamped to the range; NULL if less than half a row is left after noise."""
+        total, rows, ends = self.quotient(sums)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            mean = np.clip(total / rows, float(ends.low), float(ends.high))
+        return np.where(rows >= 0.5, mean, np.nan)
+
+    def quotient(self, sums: Sums) -> tuple[Floats, Floats, Interval]:
         assert sums.rows is not None
         assert sums.total is not None
         assert sums.range is not None
-        with np.errstate(divide="ignore", invalid="ignore"):
-            mean = np.clip(sums.total / sums.rows, float(sums.range.low), float(sums.range.high))
-        return np.where(sums.rows >= 0.5, mean, np.nan)
+        return sums.total, sums.rows, sums.range
 
 
 RULES = (Avg(),)

@@ -5,10 +5,11 @@
 The half-width is the distance to the farther end; value ± half-width covers at least as often. The interval
 covers the value that the exact sums would give: a margin describes noise alone, not clip bias.
 
-If a number is one sum, the half-width is a quantile of the mechanism's noise. Otherwise it is a parametric
-bootstrap: noise of the same distribution is subtracted from the released sums many times, and the middle
-95 % of the resulting numbers are the interval. This is also right for ratios over few rows, which have
-skewed noise. Draws that give NULL are ignored; if half of them or more do, there is no interval.
+If a number is one sum, the half-width is a quantile of the mechanism's noise; weighted sums and means of
+many rows have a formula (closed_margins.py). Otherwise it is a parametric bootstrap: noise of the same
+distribution is subtracted from the released sums many times, and the middle 95 % of the resulting numbers are
+the interval. This is also right for ratios over few rows, which have skewed noise. Draws that give NULL are
+ignored; if half of them or more do, there is no interval.
 
 The draws are public and always the same, so the same answer always shows the same margins. The private
 noise is never drawn from them.
