@@ -26,10 +26,11 @@ from dpsql.ir.plan import MeasurePlan, Noise, Threshold
 from dpsql.ir.statistic import CELLS, Part, Statistic
 from dpsql.ir.table import ReleasedTable
 from dpsql.mechanisms import prefix
-from dpsql.post.closed_margins import quantile_of, quotient_ends
+from dpsql.post.closed_margins import quantile_of
 from dpsql.post.derived_margins import Follow, derived
 from dpsql.post.joint import noise_of_numbers, numbers_measured, spread_of
 from dpsql.post.margins import CONFIDENCE, PRECISE, Reach, above_threshold, barely_shown, plain, simulated
+from dpsql.post.mean_margins import margins_of_means
 from dpsql.post.moment_cells import sums_of_cells, weights_of_cells
 from dpsql.post.other_group import MOST, with_other
 
@@ -277,32 +278,6 @@ def _linear(
     return Reach(half, half)
 
 
-def _of_quotients(
-    finish: Finish,
-    statistics: list[Statistic],
-    sums: Floats,
-    incidence: Floats,
-    noise: Noise,
-    spread: Floats,
-    confidence: float,
-) -> Reach:
-    """Return the margins of means; NaN for other aggregates, and where a formula does not hold."""
-    quotient = shelf()[finish.call.function].quotient
-    found = quotient(_in_units(finish, statistics, sums))
-    weights = quotient(_in_units(finish, statistics, np.eye(sums.shape[1])))
-    quantile = quantile_of(noise, len(incidence), confidence)
-    if quantile is None or found is None or weights is None:
-        return Reach(np.full(len(sums), np.nan), np.full(len(sums), np.nan))
-    total, rows, ends = found
-    laws = incidence @ weights[0], incidence @ weights[1]
-    low, high = quotient_ends(total, rows, *laws, quantile, noise.scale * spread)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        mean, low, high = (
-            np.clip(each, float(ends.low), float(ends.high)) for each in (total / rows, low, high)
-        )
-    return Reach(mean - low, high - mean)
-
-
 def _reach(
     finish: Finish,
     statistics: list[Statistic],
@@ -319,13 +294,14 @@ def _reach(
             reach = _linear(finish, statistics, cells, planned.noise, confidence)
             return Reach(reach.below * spread, reach.above * spread)
         incidence = _incidence(finish, cells)
-        reach = _of_quotients(finish, statistics, sums, incidence, planned.noise, spread, confidence)
-        rest = np.isnan(reach.below)  # where there is no formula
-        if rest.any():
-            estimate = partial(estimated, finish, statistics)
-            found = simulated(estimate, sums[rest], incidence, planned.noise, spread[rest], confidence)
-            reach.below[rest], reach.above[rest] = found.below, found.above
-        return reach
+        quotient = shelf()[finish.call.function].quotient
+        found = quotient(_in_units(finish, statistics, sums))
+        weights = quotient(_in_units(finish, statistics, np.eye(sums.shape[1])))
+        if found is not None and weights is not None:
+            laws = incidence @ weights[0], incidence @ weights[1]
+            return margins_of_means(*found, laws, planned.noise, spread, confidence)
+        estimate = partial(estimated, finish, statistics)
+        return simulated(estimate, sums, incidence, planned.noise, spread, confidence)
     reach = plain(_step(finish, statistics), planned.noise, spread, confidence)
     rule = planned.rule
     if not isinstance(rule, Threshold) or cells != [planned.measure.units]:

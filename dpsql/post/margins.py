@@ -32,7 +32,7 @@ from dpsql.lazy_dataclass import dataclass
 from dpsql.mechanisms import mechanism
 
 CONFIDENCE = 0.95
-_DRAWS = 1_024
+DRAWS = 1_024
 PRECISE = 16_384
 """Number of draws for a single number, where more precision is affordable."""
 
@@ -76,7 +76,7 @@ def simulated(
     noise: Noise,
     spread: Floats,
     confidence: float = CONFIDENCE,
-    draws: int = _DRAWS,
+    draws: int = DRAWS,
 ) -> Reach:
     """Return the margins of numbers computed from several sums; each row of ``sums`` is one number.
 
@@ -134,7 +134,7 @@ def _places(many: int, confidence: float) -> tuple[int, int]:
 
 
 @cache
-def unit_draws(name: str, width: int, draws: int = _DRAWS) -> Floats:
+def unit_draws(name: str, width: int, draws: int = DRAWS) -> Floats:
     """Return public draws of a mechanism's noise at scale 1.
 
     Every column is a random permutation of the distribution's quantiles (a Latin hypercube), so that
