@@ -10,8 +10,8 @@ Proof   Gaussian noise is D^2/(2 sigma^2)-zCDP (Bun and Steinke 2016, propositio
         Anything epsilon-private is epsilon tanh(epsilon/2)-zCDP: see conversions.response_rho; answers of
         more than two values cost less: see responses. Keys shown by a threshold make it delta-approximate
         zCDP; sums of rho and of delta compose adaptively, as a filter (Feldman and Zrnic 2021; Whitehouse et
-        al. 2023). rho gives (epsilon, .8 delta) by Canonne, Kamath and Steinke 2020, proposition 12, and the threshold's sum
-        is at most .2 delta.
+        al. 2023). rho gives (epsilon, .8 delta) by Canonne, Kamath and Steinke 2020, proposition 12, and the
+        sum of thresholds is at most .2 delta.
 Test    tests/privacy/test_accountants.py
 """
 
