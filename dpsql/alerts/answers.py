@@ -1,7 +1,7 @@
 """What a statement about an alert does, and the outcome of a question.
 
     CREATE    pay -> draw the thresholds -> store them -> name the debit
-    question  is it answered? has the alert ended? -> pay, if it was lent -> measure -> add noise
+    question  is it answered? can it be? -> pay, if it was lent -> has it ended? -> measure -> add noise
               -> in the ledger, nobody else writing: compare with the present threshold, store the outcome
               -> show it
 
@@ -66,7 +66,7 @@ def stored_alert(session: Session, query: Query, plan: Plan) -> Answer | None:
             found = None if receipt is None else _stored_outcome(session, receipt, plan)
             if receipt is not None and found is not None:
                 return _outcome(session, statement, plan, found, 0.0, repeated=True)
-            _check_open(session, query, statement, plan)
+            _check_question(session, query, statement, plan)
     if session.stored(plan) is None:
         session.afford(plan)
     return None
@@ -121,33 +121,42 @@ def _ask(session: Session, query: Query, statement: AskAlert, plan: Plan) -> Ans
     assert planned is not None
     assert question is not None
     receipt = session.answered(plan)
-    if receipt is None:
-        _printed(session, query, question)
-        receipt = session.pay(plan)
+    found = None if receipt is None else _stored_outcome(session, receipt, plan)
+    if receipt is None or found is None:
+        _check_question(session, query, statement, plan)
+        receipt = receipt or session.pay(plan)
+        found = _stored_outcome(session, receipt, plan)
     cost = plan.epsilon if receipt.joined else 0.0
-    found = _stored_outcome(session, receipt, plan)
     if found is not None:
         return _outcome(session, statement, plan, found, cost, repeated=True)
-    _check_open(session, query, statement, plan)
-    _printed(session, query, question)
     if receipt.answer is None:  # its creation was interrupted after the debit
-        receipt = Stored(
-            receipt.debit_id, session.store(receipt, _thresholds(planned)), receipt.price, receipt.joined
-        )
+        receipt = replace(receipt, answer=session.store(receipt, _thresholds(planned)))
     assert receipt.answer is not None
-    outcome = _decided(session, receipt, receipt.answer, planned, question)
-    if outcome is None:
-        own = own_alert(session, statement.name).debit == receipt.debit_id
-        raise _ended(session, query, statement, receipt.debit_id, planned, own)
-    return _outcome(session, statement, plan, outcome, cost, repeated=False)
+    outcome = None
+    if session.ledger.trues(receipt.debit_id)[0] < planned.alert.times:
+        outcome = _decided(session, receipt, receipt.answer, planned, question)
+    if outcome is not None:
+        return _outcome(session, statement, plan, outcome, cost, repeated=False)
+    if receipt.joined:
+        return _ended_when_joined(session, statement, plan, receipt.debit_id, cost)
+    own = own_alert(session, statement.name).debit == receipt.debit_id
+    raise _ended(session, query, statement, receipt.debit_id, planned, own)
 
 
-def _printed(session: Session, query: Query, question: AlertQuestion) -> None:
-    """Print the SQL of a question, so that a refusal comes before anything else."""
+def _check_question(session: Session, query: Query, statement: AskAlert, plan: Plan) -> None:
+    """Refuse what would be refused after paying: SQL that is not printed, blocks that are not paid, the end.
+
+    The end is told to who has paid: that an alert has ended is one of its answers.
+    """
+    assert plan.question is not None
+    named = readable_alert(session, statement.name)
     try:
-        session.engine.measure_sql(question.measure)
+        session.engine.measure_sql(plan.question.measure)
+        if named is not None and named.debit is not None:
+            session.ledger.check_asked(named.debit, session.asked_of(plan.question), session.checked)
     except Error as error:
         raise error.within(query.source.text, query.source.name) from None
+    _check_open(session, query, statement, plan)
 
 
 def _decided(
@@ -208,6 +217,17 @@ def _ended(
         if own
         else "create an alert of your own: CREATE PRIVATE ALERT ...",
     ).within(query.source.text, query.source.name)
+
+
+def _ended_when_joined(session: Session, statement: AskAlert, plan: Plan, debit: int, cost: float) -> Answer:
+    """Return what was paid for: nothing but that the alert has ended, and when."""
+    assert plan.alert is not None
+    note = (
+        f"{plan.alert.name} has ended: it said true on {session.ledger.trues(debit)[1][:10]}. "
+        "It answers only what it has answered before."
+    )
+    left = session.remaining_for(plan)
+    return Answer((statement.title,), ("BOOLEAN",), [(None,)], [(None,)], cost, left, False, note)
 
 
 def _outcome(

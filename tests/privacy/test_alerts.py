@@ -247,6 +247,24 @@ def test_who_joins_an_ended_alert_has_its_answers(data: Path) -> None:
         assert spent(bo, "bo") == 0.5
 
 
+def test_who_joins_with_a_new_question_is_told_the_end_and_not_refused(
+    data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The end is what was paid for: the payment is answered with it, once, and no row is measured for it."""
+    with dpsql.connect(data, analyst="ana") as ana, dpsql.connect(data, analyst="bo") as bo:
+        ana.execute(CERTAIN.format(1))
+        ana.execute("GRANT SELECT ON PRIVATE ALERT flu TO bo")
+        outcome(ana, asked(1))
+        printed, engine = list[object](), bo._open().engine
+        monkeypatch.setattr(engine, "measure_sql", lambda measure: printed.append(measure) or "")
+        monkeypatch.setattr(engine, "measure", lambda measure: pytest.fail("a row is read"))
+        joined = bo.execute(asked(2))
+        assert (joined.rows, joined.cost, spent(bo, "bo"), len(printed)) == ([(None,)], 0.5, 0.5, 1)
+        assert joined.note.startswith("flu has ended: it said true on 2")
+        assert refused(bo, asked(2)) == refused(bo, asked(3)) == "D515"
+        assert spent(bo, "bo") == 0.5
+
+
 @pytest.mark.parametrize("kind", ["ALERT", "VIEW"])
 def test_what_is_only_shown_changes_nothing(data: Path, kind: str) -> None:
     on = "PRIVATE ALERT flu" if kind == "ALERT" else "flu"
@@ -325,12 +343,16 @@ def test_it_is_paid_in_all_blocks(tmp_path: Path) -> None:
 
 
 def test_a_block_that_came_later_is_not_asked(tmp_path: Path) -> None:
-    """With ``check`` a new block has spent nothing: what an alert tells of its units is not paid."""
+    """With ``check`` a new block has spent nothing: what an alert tells of its units is not paid.
+
+    Who was lent the alert is refused before paying for it.
+    """
     blocks = 'blocks = {{ column = "year", values = [{}], check = true }}'
     data = built(tmp_path / "later", blocks=blocks.format("2020, 2021"))
-    with dpsql.connect(data) as db:
+    with dpsql.connect(data, analyst="ana") as db:
         db.execute(CREATE)
         assert not outcome(db, "SELECT DP_ABOVE('flu', COUNT(*)) FROM people")
+        db.execute("GRANT SELECT ON PRIVATE ALERT flu TO bo")
     with duckdb.connect(str(data)) as connection:
         connection.execute("INSERT INTO people SELECT i, 20, 2025 FROM range(1000, 1050) AS t(i)")
     policy = data.with_suffix(".toml")
@@ -340,6 +362,10 @@ def test_a_block_that_came_later_is_not_asked(tmp_path: Path) -> None:
         assert not outcome(db, "SELECT DP_ABOVE('flu', COUNT(*)) FROM people WHERE year = 2020")
         for sql in ("FROM people", "FROM people WHERE year = 2025", "FROM visits"):
             assert refused(db, f"SELECT DP_ABOVE('flu', COUNT(*)) {sql}") == "D412"
+            with dpsql.connect(data, analyst="bo") as bo:
+                question = f"SELECT DP_ABOVE('flu', COUNT(*)) {sql}"
+                assert (refused(bo, question), refusal_of_stored(bo, question)[0]) == ("D412", "D412")
+                assert spent(bo, "bo") == 0
         db.execute("CREATE PRIVATE ALERT all_blocks WITH (epsilon = 0.5, above = 1e6)")
         assert not outcome(db, "SELECT DP_ABOVE('all_blocks', COUNT(*)) FROM people")
 
