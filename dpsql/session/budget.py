@@ -440,6 +440,14 @@ class AnalystBudget:
             left.append(self._left(each.analyst, "", before))
         return min(left)
 
+    def paid_in(self, entry: Entry) -> tuple[str, ...]:
+        """Return what the blocks of units are called that an entry is paid in; none where it is in all."""
+        blocks = self.ledger.paid_in(entry)
+        if blocks is None:
+            return ()
+        names = self.ledger.blocks()
+        return tuple(names[block] for block in blocks)
+
     def _is_paid_in(self, entry: Entry, block: int) -> bool:
         blocks = self.ledger.paid_in(entry)
         return blocks is None or block in blocks
