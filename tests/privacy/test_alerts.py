@@ -17,7 +17,7 @@ import pytest
 
 import dpsql
 from dpsql.accounting.ledger import Ledger
-from dpsql.alerts import answers
+from dpsql.alerts import questions, thresholds
 from dpsql.audit import plan_of
 from dpsql.engines.duckdb import DuckDB
 from dpsql.ir.event import AlertEvent
@@ -508,8 +508,8 @@ class Draws:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.thresholds: list[tuple[float, int]] = []
         self.questions: list[float] = []
-        monkeypatch.setattr(answers, "from_system", self.question)
-        monkeypatch.setattr(answers.sampler, "laplace", self.threshold)
+        monkeypatch.setattr(questions, "from_system", self.question)
+        monkeypatch.setattr(thresholds.sampler, "laplace", self.threshold)
 
     def question(self, noise: Noise, size: int) -> Any:
         assert (noise.mechanism, size) == ("laplace", 1)
@@ -554,12 +554,12 @@ def test_without_noise_outcomes_are_what_the_data_says(data: Path, monkeypatch: 
 def test_a_threshold_that_is_drawn_at_each_question_is_found(
     db: dpsql.Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    draws, own = Draws(monkeypatch), answers._decided
+    draws, own = Draws(monkeypatch), questions._decided
 
     def redrawn(session: Any, receipt: Any, stored: bytes, planned: Any, question: Any) -> Any:
-        return own(session, receipt, answers._thresholds(planned), planned, question)
+        return own(session, receipt, questions.drawn_thresholds(planned), planned, question)
 
-    monkeypatch.setattr(answers, "_decided", redrawn)
+    monkeypatch.setattr(questions, "_decided", redrawn)
     with pytest.raises(AssertionError):
         each_draws_once(db, draws)
 
@@ -567,7 +567,7 @@ def test_a_threshold_that_is_drawn_at_each_question_is_found(
 def stored_before_it_is_shown(db: dpsql.Connection, monkeypatch: pytest.MonkeyPatch) -> None:
     """What ``decide`` returns is in the file by then: another connection to the ledger sees it."""
     db.execute(CERTAIN.format(1))
-    own, seen = answers._outcome, list[bool]()
+    own, seen = questions._outcome, list[bool]()
 
     def looked(session: Any, statement: Any, plan: Plan, *rest: Any, **named: Any) -> Any:
         assert plan.question is not None
@@ -577,7 +577,7 @@ def stored_before_it_is_shown(db: dpsql.Connection, monkeypatch: pytest.MonkeyPa
         other.close()
         return own(session, statement, plan, *rest, **named)
 
-    monkeypatch.setattr(answers, "_outcome", looked)
+    monkeypatch.setattr(questions, "_outcome", looked)
     outcome(db, asked(1))
     assert seen
     assert all(seen)
@@ -648,7 +648,7 @@ def after(call):
 
 moment = sys.argv[3]
 if moment == "after the debit":
-    answers._thresholds = die
+    answers.drawn_thresholds = die
 elif moment == "after the thresholds":
     Ledger.note_view = die
 elif moment == "before the outcome":
