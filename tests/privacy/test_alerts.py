@@ -19,6 +19,7 @@ import dpsql
 from dpsql.accounting.ledger import Ledger
 from dpsql.alerts import questions, thresholds
 from dpsql.audit import plan_of
+from dpsql.cli import main
 from dpsql.engines.duckdb import DuckDB
 from dpsql.ir.event import AlertEvent
 from dpsql.ir.plan import AlertQuestion, Noise, Plan
@@ -748,10 +749,8 @@ def test_many_processes_share_one_alert(data: Path, processes: int, times: int) 
 def test_a_file_creates_an_alert_and_asks_it(data: Path, tmp_path: Path, total: list[str]) -> None:
     script = tmp_path / "questions.sql"
     script.write_text(f"{CREATE};\n{asked(1)};\n{asked(2)};\nSELECT COUNT(*) FROM people;\n")
-    command = [sys.executable, "-m", "dpsql.cli", "run", str(data), str(script), *total]
     for more in (["--dry-run"], ["--out", str(tmp_path / "out")]):
-        ran = subprocess.run([*command, *more], capture_output=True, text=True, check=False)
-        assert ran.returncode == 0, ran.stdout + ran.stderr
+        assert main(["run", str(data), str(script), *total, *more]) == 0
     with dpsql.connect(data) as db:
         assert db.execute(asked(1)).repeated
         assert db.execute(asked(2)).rows == [(False,)]
@@ -759,20 +758,18 @@ def test_a_file_creates_an_alert_and_asks_it(data: Path, tmp_path: Path, total: 
 
 
 @pytest.mark.parametrize("above", [1e6, 2e6])
-def test_a_file_is_billed_for_an_alert_that_it_creates_anew(data: Path, tmp_path: Path, above: float) -> None:
+def test_a_file_is_billed_for_an_alert_that_it_creates_anew(
+    data: Path, tmp_path: Path, above: float, capsys: pytest.CaptureFixture[str]
+) -> None:
     with dpsql.connect(data) as db:
         db.execute(CREATE)
     anew = f"DROP PRIVATE ALERT flu;\nCREATE PRIVATE ALERT flu WITH (epsilon = 0.5, above = {above});\n"
     script = tmp_path / "questions.sql"
     script.write_text(f"{anew}{asked(1)};\n{anew}{asked(1)};\n")
-    command = [sys.executable, "-m", "dpsql.cli", "run", str(data), str(script), "--apart"]
-    said = subprocess.run([*command, "--dry-run"], capture_output=True, text=True, check=False)
-    assert said.returncode == 0, said.stdout + said.stderr
-    assert "free" not in said.stdout.splitlines()[-1], said.stdout
-    ran = subprocess.run(
-        [*command, "--out", str(tmp_path / "out")], capture_output=True, text=True, check=False
-    )
-    assert ran.returncode == 0, ran.stdout + ran.stderr
+    command = ["run", str(data), str(script), "--apart"]
+    assert main([*command, "--dry-run"]) == 0
+    assert "free" not in capsys.readouterr().out.splitlines()[-1]
+    assert main([*command, "--out", str(tmp_path / "out")]) == 0
     with dpsql.connect(data) as db:
         assert len([each for each in db._open().ledger.alerts() if each.digest]) == 1
         assert db.budget.spent == pytest.approx(0.897, rel=0.02)  # of three alerts at .5

@@ -163,7 +163,9 @@ PLANTED = {
     "a shorter list is taken for the whole": (
         BlockList, "touched", lambda self, blocks, listed: blocks,
     ),
-    "a share is paid where its debit was": (BlockList, "paid", lambda self, entry, blocks: blocks),
+    "a share is paid where its debit was": (
+        BlockList, "paid", lambda self, entry, blocks: blocks and tuple(blocks),
+    ),
     "a check forgets what was before": (Spending, "begin_check", lambda self, zero: None),
 }  # fmt: skip
 

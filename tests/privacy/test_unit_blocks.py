@@ -346,7 +346,7 @@ def test_an_outer_join_that_keeps_its_other_side_is_found(
     right = unit_blocks._left_by
     monkeypatch.setattr(unit_blocks, "_left_by", lambda *given: right(*given[:-1], True))
     with pytest.raises(AssertionError):
-        check(world, 400, 6)
+        check(world, 40, 5)
 
 
 # ---- which blocks --------------------------------------------------------------------------------------
