@@ -19,6 +19,7 @@
     server     what the protocol, logins and idle clients of dpsql serve cost
     posteriors of shares: how often intervals hold, and what one takes
     alerts     a day that stands out of hundreds, beside as many counts
+    clusters   whether k-means on private rows would beat what bins of them give
 
 --quick runs everything on small data, only to test that it runs; its figures mean nothing. --save writes
 benchmarks/results/<name>.json with the versions and the machine beside the figures, and its picture if it has
@@ -47,6 +48,7 @@ QUESTIONS = ("planning", "query", "overhead", "memory", "noise", "accuracy", "co
 QUESTIONS += ("tpch", "answers", "distinct", "peers", "startup", "larger", "ledger", "skipped", "found")
 QUESTIONS += ("questions", "weblog", "tightness", "fitted", "speed", "rivals", "persons", "edge", "workloads")
 QUESTIONS += ("synthetic", "budget", "together", "models", "server", "logistic", "posteriors", "alerts")
+QUESTIONS += ("clusters",)
 SCALED = ("tpch", "speed", "rivals")
 RESULTS = Path(__file__).resolve().parent / "results"
 

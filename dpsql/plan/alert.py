@@ -152,6 +152,13 @@ def check_number(split: Split, planned: AlertPlan, at: Span) -> None:
         raise _other("a question is about one COUNT or SUM", at, "this is another number", _EXAMPLE)
     if measure.statistics[0].part not in (Part.ROWS, Part.UNITS, Part.VALUE) or measure.statistics[0].offset:
         raise _other("a question is about one COUNT or SUM", at, "this is another number", _EXAMPLE)
+    if measure.non_negative is not None:
+        raise _other(
+            "non_negative means nothing here",
+            measure.non_negative.span,
+            "the number is compared, and not released",
+            "leave it out",
+        )
     if measure.fitted is not None:
         raise _other(
             "a question has a clip that is known",
