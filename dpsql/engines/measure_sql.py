@@ -206,9 +206,10 @@ def _cells(planned: MeasurePlan, row: Row, few: bool) -> str:
     return f"{with_}, h AS ({factors}) {grouped}"
 
 
-def norms_sql(planned: MeasurePlan) -> str:
+def norms_sql(planned: MeasurePlan, dialect: Dialect = DUCKDB) -> str:
     """Return the SELECT of each unit and the norm that its clip bounds (in L2 its square), unclipped."""
-    row, statistics = rows_sql(planned), planned.measure.statistics
+    arithmetic = WHOLE if dialect is DUCKDB else in_whole_numbers(dialect)
+    row, statistics = rows_sql(planned, Reading(dialect=dialect), arithmetic), planned.measure.statistics
     below = row.dialect.subquery
     conditions = inside(planned, row.keys, dialect=row.dialect)
     where = f" WHERE {' AND '.join(conditions)}" if conditions else ""

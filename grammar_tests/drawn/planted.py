@@ -402,7 +402,7 @@ def orders_leave_ties() -> AbstractContextManager[None]:
 
 def picked_values_leave_ties() -> AbstractContextManager[None]:
     """The order of ARG_MIN, FIRST, MODE and their like is not completed by the value."""
-    return _set(relation_sql, "value_order", lambda call, source: ["1"])
+    return _set(relation_sql, "value_order", lambda call, source, dialect: ["1"])
 
 
 def filters_are_lost() -> AbstractContextManager[None]:

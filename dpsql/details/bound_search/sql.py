@@ -14,6 +14,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from dpsql.detail_kinds import Arrays, Group, Reads, Rows
+from dpsql.engines.dialect import DUCKDB, Dialect
 from dpsql.engines.identifiers import quote
 from dpsql.engines.relation_sql import relation_sql, scalar_sql
 from dpsql.facts.ownership import Owned, ownership_of
@@ -24,8 +25,9 @@ from dpsql.ir.table import Masses
 from dpsql.mechanisms.found_range import base, limits
 
 
-def reads(planned: MeasurePlan, detail_plan: DetailPlan[BoundSearch]) -> Reads:
+def reads(planned: MeasurePlan, detail_plan: DetailPlan[BoundSearch], dialect: Dialect = DUCKDB) -> Reads:
     """Return one SELECT: places, and the number of units in each."""
+    assert dialect is DUCKDB, "another engine refuses it"
     return Reads(rows=(reaches_sql(planned.measure.relation, detail_plan.detail),))
 
 
