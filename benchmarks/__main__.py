@@ -19,6 +19,7 @@
     server     what the protocol, logins and idle clients of dpsql serve cost
     posteriors of shares: how often intervals hold, and what one takes
     alerts     a day that stands out of hundreds, beside as many counts
+    engines    TPC-H on PostgreSQL, beside its own plain queries
 
 --quick runs everything on small data, only to test that it runs; its figures mean nothing. --save writes
 benchmarks/results/<name>.json with the versions and the machine beside the figures, and its picture if it has
@@ -46,8 +47,18 @@ from benchmarks.timing import Report, Runs, Setting
 QUESTIONS = ("planning", "query", "overhead", "memory", "noise", "accuracy", "coverage", "imports")
 QUESTIONS += ("tpch", "answers", "distinct", "peers", "startup", "larger", "ledger", "skipped", "found")
 QUESTIONS += ("questions", "weblog", "tightness", "fitted", "speed", "rivals", "persons", "edge", "workloads")
-QUESTIONS += ("synthetic", "budget", "together", "models", "server", "logistic", "posteriors", "alerts")
-SCALED = ("tpch", "speed", "rivals")
+QUESTIONS += (
+    "synthetic",
+    "budget",
+    "together",
+    "models",
+    "server",
+    "logistic",
+    "posteriors",
+    "alerts",
+    "engines",
+)
+SCALED = ("tpch", "speed", "rivals", "engines")
 RESULTS = Path(__file__).resolve().parent / "results"
 
 

@@ -24,7 +24,6 @@ from dpsql.engines.number_sql import clamped_sql
 from dpsql.engines.postgres.casts import NotVetted, literal_sql, type_sql
 from dpsql.engines.postgres.functions import RENDERS
 from dpsql.engines.postgres.moments import zone_sql
-from dpsql.engines.postgres.numbers import product
 from dpsql.errors import DatabaseError, refuse
 from dpsql.functions import Argument, ArgumentError, Arguments, shelf
 from dpsql.functions.core.literals import constant
@@ -34,6 +33,9 @@ from dpsql.functions.core.types import bits, digits
 from dpsql.ir.column import Fact, Kind, Type, Value, type_named
 from dpsql.ir.relation import Materialized
 from dpsql.ir.scalar import Call, Literal, Ref, Scalar
+
+_SUMMED = 1e280
+"""Sums of as many DOUBLEs of this size as there are rows are DOUBLEs."""
 
 _DAY = re.compile(r"-?infinity|\d{4}-\d\d-\d\d")
 _MOMENT = re.compile(r"-?infinity|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d{1,6})?")
@@ -206,9 +208,11 @@ class Postgres:
     def _sum_of_steps(self, function: str, argument: str, fact: Fact, word: str, over: str) -> str:
         """DOUBLEs in whole steps of a grid add up to the same in any order."""
         step, low, high = grid_of(fact)
+        if max(abs(low), abs(high)) > _SUMMED:
+            raise NotVetted(f"{function} of so wide a range within a unit")
         value = argument if fact.type.sql == "DOUBLE" else self.double(argument)
         cell = self.whole(self.scaled(f"({clamped_sql(value, low, high, dialect=self)})", 1 / step))
-        total = product(self.double(f"sum({word}{self.wide(cell)}){over}"), self.number(step))
+        total = f"{self.double(f'sum({word}{self.wide(cell)}){over}')} * {self.number(step)}"
         return total if function == "sum" else f"{total} / nullif(count({word}{cell}){over}, 0)"
 
     def in_order(self, function: str, argument: str, order: str, filtered: str, others: Sequence[str]) -> str:

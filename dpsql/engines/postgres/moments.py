@@ -1,7 +1,7 @@
 """Functions of dates, moments and intervals on PostgreSQL.
 
     year(seen)                    CASE WHEN isfinite(seen) THEN CAST(extract(year FROM seen) AS int8) END
-    seen + INTERVAL '3' MONTH     in a CASE: from 4700 BC to the year 290000, and so is the result
+    seen + INTERVAL '3' MONTH     in a CASE: from 4713 BC to the year 199000, and so is the result
     seen AT TIME ZONE 'Asia/Tokyo'    of zones that the server knows
 
 Claim   no text that is printed here raises on a row, whatever the values are.
@@ -87,7 +87,7 @@ def _truncated(texts: tuple[str, ...], arguments: Arguments, type: Type | None) 
     unit = _unit(arguments[0])
     if unit not in (*_SECONDS, *_MICROSECONDS, "day", "week", "month", "quarter", "year"):
         raise NotVetted(f"date_trunc to {unit}")
-    form = f"CASE WHEN {_inside('{0}', 0)} THEN date_trunc('{unit}', {{0}}) END"
+    form = f"CASE WHEN {_inside('{0}')} THEN date_trunc('{unit}', {{0}}) END"
     return f"({once(form, _moment(texts[1], arguments[1]))})"
 
 
@@ -129,9 +129,8 @@ def _elapsed(texts: tuple[str, ...], arguments: Arguments, type: Type | None) ->
     if unit not in sizes:
         raise NotVetted(f"date_sub of {unit}")
     micros = "((extract(epoch FROM {1}) - extract(epoch FROM {0})) * 1000000)"
-    whole = (
-        f"CASE WHEN isfinite({{0}}) AND isfinite({{1}}) THEN CAST(div({micros}, {sizes[unit]}) AS int8) END"
-    )
+    between = narrowed(f"div({micros}, {sizes[unit]})", BIGINT)
+    whole = f"CASE WHEN isfinite({{0}}) AND isfinite({{1}}) THEN {between} END"
     moments = (_moment(text, argument) for text, argument in zip(texts[1:], arguments[1:], strict=True))
     return f"({once(whole, *moments)})"
 
@@ -139,10 +138,10 @@ def _elapsed(texts: tuple[str, ...], arguments: Arguments, type: Type | None) ->
 # ---- sums --------------------------------------------------------------------------------------------
 
 
-def _inside(moment: str, days: int) -> str:
-    """Print whether a moment is further than so many days from both ends of the calendar."""
-    low = f"CAST('4700-01-01 BC' AS timestamp) + CAST('{days} days' AS interval)"
-    high = f"CAST('290000-01-01' AS timestamp) - CAST('{days} days' AS interval)"
+def _inside(moment: str, before: int = 0, behind: int = 0) -> str:
+    """Print whether a moment is further than so many days from the beginning and the end of the calendar."""
+    low = f"CAST('4713-01-02 BC' AS timestamp) + CAST('{before} days' AS interval)"
+    high = f"CAST('199000-01-01' AS timestamp) - CAST('{behind} days' AS interval)"
     return f"{moment} BETWEEN {low} AND {high}"
 
 
@@ -154,14 +153,21 @@ def _moved(sign: str, texts: tuple[str, ...], arguments: Arguments) -> str:
     """A moment plus or minus an interval; a constant one tells how long it is."""
     (moment, step), literal = (_moment(texts[0], arguments[0]), texts[1]), arguments[1].literal
     if literal is not None and isinstance(literal.value, str):
-        months, days, micros = map(abs, interval_parts(literal.value))
-        form = (
-            f"CASE WHEN {_inside('{0}', months * 31 + days + micros // DAY + 1)} THEN {{0}} {sign} {{1}} END"
-        )
+        months, days, micros = interval_parts(literal.value)
+        sizes = [months * 31, days, micros // DAY + (micros > 0)]
+        forward, back = (sum(max(0, way * size) for size in sizes) for way in (1, -1))
+        ends = (back, forward) if sign == "+" else (forward, back)
+        form = f"CASE WHEN {_inside('{0}', *ends)} THEN {{0}} {sign} {{1}} END"
         return f"({once(form, moment, step)})"
     short = f"{{1}} BETWEEN CAST('-{_SHORT} days' AS interval) AND CAST('{_SHORT} days' AS interval)"
-    form = f"CASE WHEN {short} AND {_inside('{0}', _SHORT)} THEN {{0}} {sign} {{1}} END"
+    form = f"CASE WHEN {short} AND {_inside('{0}', _SHORT, _SHORT)} THEN {{0}} {sign} {{1}} END"
     return f"({once(form, moment, step)})"
+
+
+def _day_number(date: str) -> str:
+    """Print the days of a DATE since 1970, in which infinity is the largest of 32 bits, as in DuckDB."""
+    ends = "WHEN {0} = 'infinity' THEN 2147483647 WHEN {0} = '-infinity' THEN -2147483647"
+    return once(f"CASE {ends} ELSE {_DAYS} END", date)
 
 
 def _days_moved(sign: str, texts: tuple[str, ...], arguments: Arguments) -> str:
@@ -187,13 +193,12 @@ def _less(texts: tuple[str, ...], arguments: Arguments, type: Type | None) -> st
     if kinds == (Kind.DATE, Kind.INTEGER):
         return _days_moved("-", texts, arguments)
     if kinds == (Kind.DATE, Kind.DATE):
-        form = "CASE WHEN isfinite({0}) AND isfinite({1}) THEN CAST({0} - {1} AS int8) END"
-        return f"({once(form, *texts)})"
+        return f"({_day_number(texts[0])} - {_day_number(texts[1])})"
     if kinds[0] in (Kind.DATE, Kind.TIMESTAMP) and kinds[1] is Kind.INTERVAL:
         return _moved("-", texts, arguments)
     if set(kinds) <= {Kind.DATE, Kind.TIMESTAMP}:
         moments = [_moment(text, argument) for text, argument in zip(texts, arguments, strict=True)]
-        form = f"CASE WHEN {_inside('{0}', 0)} AND {_inside('{1}', 0)} THEN {{0}} - {{1}} END"
+        form = f"CASE WHEN {_inside('{0}')} AND {_inside('{1}')} THEN {{0}} - {{1}} END"
         return f"({once(form, *moments)})"
     return OF_NUMBERS["-"](texts, arguments, type)
 
@@ -257,7 +262,7 @@ def _date(texts: tuple[str, ...], arguments: Arguments, type: Type | None) -> st
 
 def _last_day(texts: tuple[str, ...], arguments: Arguments, type: Type | None) -> str:
     last = "CAST(date_trunc('month', {0}) + interval '1 month - 1 day' AS date)"
-    form = f"CASE WHEN {_inside('{0}', 40)} THEN {last} END"
+    form = f"CASE WHEN {_inside('{0}', 40, 40)} THEN {last} END"
     return f"({once(form, _moment(texts[0], arguments[0]))})"
 
 

@@ -116,11 +116,6 @@ _IN_DOUBLES: Mapping[str, str] = {
 }
 
 
-def product(left: str, right: str) -> str:
-    """Print a product of DOUBLEs."""
-    return once(_IN_DOUBLES["*"], left, right)
-
-
 # ---- signs and rounding ------------------------------------------------------------------------------
 
 
