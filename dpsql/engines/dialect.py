@@ -4,8 +4,8 @@
     subquery(...)    (SELECT ...)               (SELECT ...) AS s1 where a subquery has to have a name
 
 A dialect is carried by what is printed with it: ``Reading`` for relations, ``Arithmetic`` for cells and sums.
-A dialect may refuse a scalar or rows that it has no vetted text for. Blocks, searched bounds and synthetic
-rows are printed in DuckDB's alone.
+A dialect may refuse a scalar or rows that it has no vetted text for. Blocks and synthetic rows are printed
+in DuckDB's alone.
 
 Claim   a measure printed in two dialects has the same exact table on the same rows.
 Proof   Each method states one value for each argument: the text differs, the value does not. A dialect whose
@@ -152,6 +152,10 @@ class Dialect(Protocol):
         """Print a SELECT as a table of FROM."""
         ...
 
+    def octave(self, sql: str) -> str:
+        """Print the whole logarithm to base 2 of a DOUBLE above 0, as a DOUBLE, or one less."""
+        ...
+
     def kept(self, name: str, select: str) -> str:
         """Print a SELECT as a CTE whose rows are computed once."""
         ...
@@ -295,6 +299,9 @@ class _DuckDB:
 
     def subquery(self, select: str) -> str:
         return f"({select})"
+
+    def octave(self, sql: str) -> str:
+        return f"floor(log2({sql}))"
 
     def kept(self, name: str, select: str) -> str:
         return f"{name} AS MATERIALIZED ({select})"

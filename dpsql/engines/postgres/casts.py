@@ -34,7 +34,11 @@ _LAST_DAY = "CAST('294246-12-31' AS date)"
 
 _BLANKS, _DIGITS = r"[ \t\r\n]*", "[0-9]{{1,%s}}([.][0-9]{{0,%s}})?|[.][0-9]{{1,%s}}"
 _EXACT = f"^{_BLANKS}[+-]?({_DIGITS % (38, 38, 38)}){_BLANKS}$"
-_REAL = f"^{_BLANKS}[+-]?({_DIGITS % (100, 100, 100)})([eE][+-]?[0-9]{{{{1,2}}}})?{_BLANKS}$"
+_NAMED = "[iI][nN][fF]([iI][nN][iI][tT][yY])?"
+_REAL = (
+    f"^{_BLANKS}([+-]?(({_DIGITS % (100, 100, 100)})([eE][+-]?[0-9]{{{{1,2}}}})?|{_NAMED})|[nN][aA][nN])"
+    f"{_BLANKS}$"
+)
 _DAY = "^[0-9]{{4}}-[0-9]{{1,2}}-[0-9]{{1,2}}$"
 """Texts of numbers and days that are read, as parts of formulas: no number of these is beyond DOUBLE or
 numeric. Others are NULL."""

@@ -12,6 +12,7 @@ Test    tests/privacy/test_second_dialect.py, grammar_tests/test_postgres_fixtur
 from __future__ import annotations
 
 import itertools
+import math
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from decimal import Decimal
@@ -282,6 +283,9 @@ class Postgres:
     def subquery(self, select: str) -> str:
         return f"({select}) AS s{next(self._numbers)}"
 
+    def octave(self, sql: str) -> str:
+        return f"floor(ln({sql}) * {self.number(1 / math.log(2))} - {self.number(1e-9)})"
+
     def kept(self, name: str, select: str) -> str:
         return f"{name} AS MATERIALIZED ({select})"
 
@@ -300,10 +304,12 @@ def refused(what: str, scalar: Scalar | None = None) -> DatabaseError:
         f"{what} is not answered on postgresql",
         None if scalar is None else scalar.span,
         label="nothing is known to compute it there without an error on some rows",
-        notes=(f"these functions are: {', '.join(name for name in RENDERS if name not in _SIGNS)}",),
-        help="ask without it: counts, sums, averages and variances, with joins, filters and groups",
+        notes=() if scalar is None else (f"these functions are: {', '.join(_NAMED)}",),
+        help="ask without it; docs/engines.md lists what is answered there",
     )
 
 
 _SIGNS = ("is_distinct_from", "is_not_distinct_from", "is_null", "is_not_null", "negate")
 """Functions that are called by signs and words of other names."""
+
+_NAMED = tuple(sorted(name for name in RENDERS if name not in _SIGNS))

@@ -117,7 +117,7 @@ def _difference(texts: tuple[str, ...], arguments: Arguments, type: Type | None)
         raise NotVetted(f"date_diff of {unit}")
     number = _COUNTED[unit]
     between = narrowed(f"{number.replace('{0}', '{1}')} - {number}", BIGINT)
-    whole = f"CASE WHEN isfinite({{0}}) AND isfinite({{1}}) THEN {between} END"
+    whole = f"CASE WHEN {_inside('{0}')} AND {_inside('{1}')} THEN {between} END"
     moments = (_moment(text, argument) for text, argument in zip(texts[1:], arguments[1:], strict=True))
     return f"({once(whole, *moments)})"
 
@@ -130,7 +130,7 @@ def _elapsed(texts: tuple[str, ...], arguments: Arguments, type: Type | None) ->
         raise NotVetted(f"date_sub of {unit}")
     micros = "((extract(epoch FROM {1}) - extract(epoch FROM {0})) * 1000000)"
     between = narrowed(f"div({micros}, {sizes[unit]})", BIGINT)
-    whole = f"CASE WHEN isfinite({{0}}) AND isfinite({{1}}) THEN {between} END"
+    whole = f"CASE WHEN {_inside('{0}')} AND {_inside('{1}')} THEN {between} END"
     moments = (_moment(text, argument) for text, argument in zip(texts[1:], arguments[1:], strict=True))
     return f"({once(whole, *moments)})"
 

@@ -2,7 +2,8 @@
 
 COUNT, SUM, AVG, VAR over rows, joins, subqueries, groups        yes
 quantiles, MIN, MAX, MODE of all units, COUNT(DISTINCT x)        yes
-samples, searched bounds, synthetic rows, units of columns       no: printed for DuckDB alone
+searched bounds                                                  yes
+samples, synthetic rows, units of columns                        no: printed for DuckDB alone
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ def check_measure(planned: MeasurePlan) -> None:
     _check(planned.measure.relation)
 
 
-_DETAILS = frozenset(("quantiles", "matching", "votes", "clip_search"))
+_DETAILS = frozenset(("quantiles", "matching", "votes", "clip_search", "bound_search"))
 """The kinds of details that are printed for this engine."""
 
 
