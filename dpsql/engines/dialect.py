@@ -156,8 +156,12 @@ class Dialect(Protocol):
         """Print the whole logarithm to base 2 of a DOUBLE above 0, as a DOUBLE, or one less."""
         ...
 
-    def kept(self, name: str, select: str) -> str:
-        """Print a SELECT as a CTE whose rows are computed once."""
+    def summed(self, sql: str) -> str:
+        """Print the exact sum of BIGINTs, 0 of none."""
+        ...
+
+    def kept(self, name: str, select: str, again: bool = False) -> str:
+        """Print a SELECT as a CTE whose rows are computed once, or ``again`` for each of its readers."""
         ...
 
     def computed_once(self, select: str) -> str:
@@ -303,8 +307,11 @@ class _DuckDB:
     def octave(self, sql: str) -> str:
         return f"floor(log2({sql}))"
 
-    def kept(self, name: str, select: str) -> str:
-        return f"{name} AS MATERIALIZED ({select})"
+    def summed(self, sql: str) -> str:
+        return f"coalesce(sum({sql}), 0)"
+
+    def kept(self, name: str, select: str, again: bool = False) -> str:
+        return f"{name} AS {'NOT ' if again else ''}MATERIALIZED ({select})"
 
     def computed_once(self, select: str) -> str:
         return select

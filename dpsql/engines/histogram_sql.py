@@ -106,7 +106,7 @@ def _by_bins(
         most = f"count(*) > {detail_plan.rows}"
         less = dialect.quotient(str(detail_plan.sensitivity), "count(*)")
         weights = f"SELECT u, CASE WHEN {most} THEN {less} ELSE {full} END AS w FROM r GROUP BY u"
-        with_ = f"WITH {read_twice(planned, rows)}, h AS ({weights}) "
+        with_ = f"WITH {read_twice(planned, rows, dialect=dialect)}, h AS ({weights}) "
         source, weight = "r JOIN h ON r.u = h.u", f"sum({dialect.wide('h.w')})"
     listed = ", ".join(["r.b" if not proved and each == "b" else each for each in (*keys, "b")])
     totals = f"SELECT {listed}, {weight} AS w FROM {source} GROUP BY {by}{having}"

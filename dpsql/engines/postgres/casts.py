@@ -19,6 +19,7 @@ import math
 from decimal import Decimal
 
 from dpsql.engines.identifiers import text
+from dpsql.engines.not_vetted import NotVetted
 from dpsql.engines.postgres.types import name_of
 from dpsql.functions import Argument
 from dpsql.functions.core.conversion import sure
@@ -52,14 +53,6 @@ _SINGLE = (
 
 _SHORT = 200
 """The most characters of operands that are repeated."""
-
-
-class NotVetted(Exception):
-    """Nothing is known to print this so that it raises on no row; ``what`` names it."""
-
-    def __init__(self, what: str) -> None:
-        super().__init__(what)
-        self.what = what
 
 
 def type_sql(type: Type) -> str:

@@ -16,24 +16,24 @@ import math
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from decimal import Decimal
-from typing import assert_never
 
 from dpsql.aggregates import shelf as aggregates
 from dpsql.aggregates.sum import grid_of
 from dpsql.engines.identifiers import TEXTED, quote
+from dpsql.engines.not_vetted import NotVetted
 from dpsql.engines.number_sql import clamped_sql
-from dpsql.engines.postgres.casts import NotVetted, literal_sql, type_sql
+from dpsql.engines.postgres.casts import literal_sql, type_sql
 from dpsql.engines.postgres.functions import RENDERS
 from dpsql.engines.postgres.moments import zone_sql
+from dpsql.engines.vetted_scalars import printed
 from dpsql.errors import DatabaseError, refuse
-from dpsql.functions import Argument, ArgumentError, Arguments, shelf
-from dpsql.functions.core.literals import constant
-from dpsql.functions.core.meaning import Lookup, checked, enforced, written
-from dpsql.functions.core.printing import LONGEST, Found
+from dpsql.functions import Arguments
+from dpsql.functions.core.meaning import Lookup
+from dpsql.functions.core.printing import Found
 from dpsql.functions.core.types import bits, digits
 from dpsql.ir.column import Fact, Kind, Type, Value, type_named
 from dpsql.ir.relation import Materialized
-from dpsql.ir.scalar import Call, Literal, Ref, Scalar
+from dpsql.ir.scalar import Literal, Scalar
 
 _SUMMED = 1e280
 """Sums of as many DOUBLEs of this size as there are rows are DOUBLEs."""
@@ -109,7 +109,7 @@ class Postgres:
     def scalar(
         self, scalar: Scalar, lookup: Lookup, column: Callable[[str], str], found: Found | None = None
     ) -> str:
-        return self._printed(scalar, lookup, column)[0]
+        return printed(scalar, lookup, column, literal_sql, self._called, refused)[0]
 
     def key(self, sql: str, type: Type) -> str:
         match type.kind:
@@ -163,37 +163,6 @@ class Postgres:
                 return f"{total} / nullif(count({word}{argument}){over}, 0)"
             case _:
                 raise NotVetted(f"{function} of {fact.type.said} values within a unit")
-
-    def _printed(self, scalar: Scalar, lookup: Lookup, column: Callable[[str], str]) -> tuple[str, Argument]:
-        """Print a scalar, with what is known of it by its types alone; one that is not vetted is refused."""
-        match scalar:
-            case Ref(name):
-                return column(name), Argument(enforced(lookup(name)))
-            case Literal():
-                try:
-                    return literal_sql(scalar), constant(scalar)
-                except NotVetted as error:
-                    raise refused(error.what, scalar) from None
-            case Call(name, scalars, type):
-                printed = [self._printed(each, lookup, column) for each in scalars]
-                arguments = tuple(argument for _, argument in printed)
-                known = written(scalar, lookup) or Argument(checked(shelf()[name], arguments, type))
-                try:
-                    sql = self._called(name, tuple(text for text, _ in printed), arguments, type)
-                except NotVetted as error:
-                    raise refused(error.what, scalar) from None
-                except ArgumentError:
-                    raise refused(f"the function {name} of these values", scalar) from None
-                if len(sql) > LONGEST:
-                    raise refuse(
-                        "D103",
-                        "this expression is too deeply nested",
-                        scalar.span,
-                        help="compute parts of it in a subquery",
-                    )
-                return sql, known
-            case _:
-                assert_never(scalar)
 
     def _called(self, name: str, texts: tuple[str, ...], arguments: Arguments, type: Type | None) -> str:
         if name == "timezone":
@@ -286,8 +255,11 @@ class Postgres:
     def octave(self, sql: str) -> str:
         return f"floor(ln({sql}) * {self.number(1 / math.log(2))} - {self.number(1e-9)})"
 
-    def kept(self, name: str, select: str) -> str:
-        return f"{name} AS MATERIALIZED ({select})"
+    def summed(self, sql: str) -> str:
+        return f"coalesce(sum({sql}), 0)"
+
+    def kept(self, name: str, select: str, again: bool = False) -> str:
+        return f"{name} AS {'NOT ' if again else ''}MATERIALIZED ({select})"
 
     def computed_once(self, select: str) -> str:
         """PostgreSQL writes the columns of a subquery into what reads them, unless it has an OFFSET."""

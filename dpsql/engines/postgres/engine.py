@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from dpsql.engines.contents import hashed
 from dpsql.engines.identifiers import TEXTED, fetched, quote
-from dpsql.engines.postgres.casts import NotVetted
+from dpsql.engines.not_vetted import NotVetted
 from dpsql.engines.postgres.dialect import Postgres as Dialect
 from dpsql.engines.postgres.dialect import refused
 from dpsql.engines.postgres.relations import Relation, relations

@@ -18,7 +18,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from dpsql.engines.postgres.casts import NotVetted, converted
+from dpsql.engines.not_vetted import NotVetted
+from dpsql.engines.postgres.casts import converted
 from dpsql.engines.postgres.moments import RENDERS as OF_MOMENTS
 from dpsql.engines.postgres.numbers import RENDERS as OF_NUMBERS
 from dpsql.engines.postgres.numbers import Render

@@ -18,7 +18,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from dpsql.engines.identifiers import text as quoted
-from dpsql.engines.postgres.casts import NotVetted, converted, made_date, narrowed, once
+from dpsql.engines.not_vetted import NotVetted
+from dpsql.engines.postgres.casts import converted, made_date, narrowed, once
 from dpsql.engines.postgres.numbers import RENDERS as OF_NUMBERS
 from dpsql.engines.postgres.numbers import Render
 from dpsql.functions import Argument, Arguments

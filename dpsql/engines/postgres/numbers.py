@@ -21,7 +21,8 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import TypeAlias
 
-from dpsql.engines.postgres.casts import NotVetted, converted, narrowed, once, type_sql
+from dpsql.engines.not_vetted import NotVetted
+from dpsql.engines.postgres.casts import converted, narrowed, once, type_sql
 from dpsql.functions import Argument, Arguments
 from dpsql.functions.core.types import TINYINT, adapted_types, bits, both_integers, decimal, digits, signed
 from dpsql.functions.numbers.operands import arithmetic_type

@@ -15,7 +15,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from dpsql.engines.postgres.casts import NotVetted, converted, once
+from dpsql.engines.not_vetted import NotVetted
+from dpsql.engines.postgres.casts import converted, once
 from dpsql.engines.postgres.numbers import Render
 from dpsql.functions import Argument, Arguments
 from dpsql.functions.text.common import LONGEST

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from typing import assert_never
 
-from dpsql.engines.postgres.casts import NotVetted
+from dpsql.engines.not_vetted import NotVetted
 from dpsql.engines.postgres.types import name_of
 from dpsql.ir.column import Kind, type_named
 from dpsql.ir.plan import MeasurePlan
