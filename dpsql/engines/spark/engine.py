@@ -14,6 +14,8 @@ Spark's messages may quote data: they never leave this file.
 
 from __future__ import annotations
 
+import threading
+import time
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -56,7 +58,7 @@ class SparkEngine(Folder):
     def __init__(self, address: SparkAddress, policy: Policy | None = None) -> None:
         super().__init__(address.path, policy)
         self._job = f"dpsql {uuid.uuid4()}"
-        self._stopped = False
+        self._stopped = self._busy = False
         try:
             for table in self._tables:
                 if table.csv is not None:
@@ -157,9 +159,12 @@ class SparkEngine(Folder):
         self.unchanged()
         with self._silent():
             check_session(self._session)
-            self._stopped = False
-            self._session.sparkContext.setJobGroup(self._job, "dpsql", interruptOnCancel=True)
-            rows = [tuple(row) for row in self._session.sql(backquoted(sql)).collect()]
+            self._stopped, self._busy = False, True
+            try:
+                self._session.sparkContext.setJobGroup(self._job, "dpsql", interruptOnCancel=True)
+                rows = [tuple(row) for row in self._session.sql(backquoted(sql)).collect()]
+            finally:
+                self._busy = False
         self.unchanged()
         return rows
 
@@ -190,10 +195,16 @@ class SparkEngine(Folder):
             ) from None
 
     def interrupt(self) -> None:
+        """Cancel the job that runs, or the one that is about to be handed to Spark."""
         self._stopped = True
-        with suppress(Exception):  # closed meanwhile
-            self._session.sparkContext.cancelJobGroup(self._job)
+        threading.Thread(target=self._cancel, daemon=True).start()
         super().interrupt()
+
+    def _cancel(self) -> None:
+        while self._busy:
+            with suppress(Exception):  # closed meanwhile
+                self._session.sparkContext.cancelJobGroup(self._job)
+            time.sleep(0.1)
 
 
 def _read(name: str, of_column: Type) -> str:
