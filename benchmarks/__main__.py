@@ -20,6 +20,7 @@
     posteriors of shares: how often intervals hold, and what one takes
     alerts     a day that stands out of hundreds, beside as many counts
     engines    TPC-H on PostgreSQL, beside its own plain queries
+    clusters   whether k-means on private rows would beat what bins of them give
 
 --quick runs everything on small data, only to test that it runs; its figures mean nothing. --save writes
 benchmarks/results/<name>.json with the versions and the machine beside the figures, and its picture if it has
@@ -47,17 +48,8 @@ from benchmarks.timing import Report, Runs, Setting
 QUESTIONS = ("planning", "query", "overhead", "memory", "noise", "accuracy", "coverage", "imports")
 QUESTIONS += ("tpch", "answers", "distinct", "peers", "startup", "larger", "ledger", "skipped", "found")
 QUESTIONS += ("questions", "weblog", "tightness", "fitted", "speed", "rivals", "persons", "edge", "workloads")
-QUESTIONS += (
-    "synthetic",
-    "budget",
-    "together",
-    "models",
-    "server",
-    "logistic",
-    "posteriors",
-    "alerts",
-    "engines",
-)
+QUESTIONS += ("synthetic", "budget", "together", "models", "server", "logistic", "posteriors", "alerts")
+QUESTIONS += ("clusters", "engines")
 SCALED = ("tpch", "speed", "rivals", "engines")
 RESULTS = Path(__file__).resolve().parent / "results"
 

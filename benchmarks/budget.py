@@ -3,7 +3,7 @@
 Events are charged, and nothing is measured: Gaussian and Laplace noise, choices and responses. Beside ``rdp``
 stands dp-accounting's Renyi accountant at the same order, for the events that it knows; beside all, its
 privacy loss distributions, which are exact and fixed in advance: no filter for queries chosen one by one.
-A Gaussian needs a planned point under ``approx``: the cheapest of some.
+A Gaussian needs a planned point under ``approx``: the cheapest of some. At last, how long a debit takes.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+from benchmarks.debits import debits
 from benchmarks.timing import Report, Setting, Table, Verdict
 from dpsql.accounting import Accountant, Amount, Budget, opened
 from dpsql.accounting.concentrated import conversion_delta
@@ -55,7 +56,8 @@ def run(setting: Setting) -> Report:
         Verdict("events of which fewer fit under rdp than under zcdp", fewer, 0),
         Verdict("furthest from dp-accounting's divergence at the same order, relative", furthest, 1e-9),
     ]
-    return Report(tuple(tables), tuple(verdicts))
+    paid = debits(setting)
+    return Report((*tables, *paid.tables), (*verdicts, *paid.verdicts))
 
 
 def part(name: str, event: Event, budget: Budget) -> float:

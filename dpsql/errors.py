@@ -205,6 +205,7 @@ CODES: dict[str, str] = {
     "D513": "a private view was bought under other declarations",
     "D514": "the file of units is not what the ledger knows",
     "D515": "the alert has said true as often as it was bought for",
+    "D516": "the accountant of this ledger knows no price of this",
     "D601": "the engine failed; what was debited stays debited",
     "D602": "the database cannot be opened",
     "D603": "the query took longer than its time limit; what was debited stays debited",

@@ -26,9 +26,8 @@ from dpsql.ir.explanation import Explanation
 from dpsql.ir.heading import Heading
 from dpsql.ir.plan import BoundSearchPlan, Plan
 from dpsql.ir.source import Source
-from dpsql.parse.alert_statements import AlertAccess, DropAlert
+from dpsql.parse.named_statements import Access, Drop
 from dpsql.parse.parse import Query
-from dpsql.parse.view_statements import Access, Drop
 from dpsql.plan.bound_search import plan_again
 from dpsql.plan.terms import Terms
 from dpsql.planning import planned_query, prepared
@@ -135,7 +134,7 @@ def stored_answer(
     query, terms, plan = kept.query, kept.terms, kept.plan
     if query.explained:
         return _explanation_rows(session, explained(session, plan))
-    if isinstance(query.view, Drop | Access) or isinstance(query.alert, DropAlert | AlertAccess):
+    if isinstance(query.view or query.alert, Drop | Access):
         raise InterfaceError("this statement changes a name, and nothing is changed here", help="execute it")
     if query.alert is not None:
         from dpsql.alerts.answers import stored_alert

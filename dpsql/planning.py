@@ -27,8 +27,9 @@ from dpsql.ir.measure import Split
 from dpsql.ir.options import Goal, Option
 from dpsql.ir.plan import Plan
 from dpsql.ir.source import Source
+from dpsql.parse.named_statements import Drop
 from dpsql.parse.parse import Query, parse
-from dpsql.parse.view_statements import Create, Drop, Refresh
+from dpsql.parse.view_statements import Create, Refresh
 from dpsql.plan.bound_lookup import Lookup, bounded, to_find
 from dpsql.plan.bound_search import asker_of, bound_search_plan, good_enough
 from dpsql.plan.bound_search_price import worth_finding

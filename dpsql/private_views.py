@@ -25,9 +25,10 @@ from dpsql.ir.column import Column, Fact, type_named
 from dpsql.ir.plan import BoughtView, Plan
 from dpsql.ir.private_view import COUNT, PrivateView
 from dpsql.ir.source import Source, Span
+from dpsql.parse.named_statements import Access, Drop
 from dpsql.parse.parse import Query, parse
 from dpsql.parse.spans import span_of
-from dpsql.parse.view_statements import Access, Create, Drop, Refresh, view_statement
+from dpsql.parse.view_statements import Create, Refresh, view_statement
 from dpsql.plan.public_groups import key_columns
 from dpsql.plan.terms import Terms
 from dpsql.policy.catalogue import Known, KnownView

@@ -13,7 +13,8 @@ from dpsql.ir.table import ReleasedTable
 from dpsql.parse.parse import Query
 from dpsql.plan.terms import Terms
 from dpsql.planning import bounds_at_any_price, planned_at
-from dpsql.post.accuracy_steps import affordable, confidence_of, reached, together
+from dpsql.post.accuracy_confidence import confidences_of
+from dpsql.post.accuracy_steps import affordable, averaged, reached, together
 from dpsql.post.stages import types_of_stages
 from dpsql.releasing import answer_of, released
 from dpsql.session import Session
@@ -26,11 +27,14 @@ def answer_in_steps(
     goal, done = plan.goal, list[tuple[MeasurePlan, ReleasedTable]]()
     spent = paid = terms.accountant.zero
     assert goal is not None
-    repeated, confidence = True, confidence_of(goal, plan.steps)
+    lookup = bounds_at_any_price(session, terms)
+    steps = [planned_at(session, query, replace(terms, epsilon=price), lookup) for price in plan.steps]
+    measures = [measure for step in steps for measure in step.measures]
+    releases = [averaged(measures[: place + 1]) for place in range(len(measures))]
+    repeated, confidences = True, confidences_of(goal, releases)
     shown: Answer | None = None
     session.sealed.begin()
-    for price in plan.steps:
-        step = planned_at(session, query, replace(terms, epsilon=price), bounds_at_any_price(session, terms))
+    for step, confidence in zip(steps, confidences, strict=True):
         after = affordable(spent, step, terms, session.ceiling)
         if after is None:
             break

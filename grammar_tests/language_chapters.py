@@ -354,8 +354,9 @@ CHAPTERS = (
             ),
             (
                 "What predicts what: `DP_LINEAR` in FROM fits its first column to the others by least "
-                "squares. Numbers need a range, texts a list of values (each but the first is a term), "
-                "conditions are 1 or 0; rows with NULL in any column are left out. `margin` is the noise "
+                "squares. Numbers, dates and timestamps need a range (these have coefficients for a day), "
+                "texts a list of values (each but the first is a term), conditions are 1 or 0; a fit has up "
+                "to 100 terms. Rows with NULL in any column are left out. `margin` is the noise "
                 "of a coefficient, `std_error` the chance of who is in the data, and `low` to `high` "
                 "holds both; where noise may be all that tells terms apart, the coefficients stand alone. "
                 "`DP_COVARIANCE` gives the covariances of all pairs of columns. A coefficient is a number "

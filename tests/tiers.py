@@ -135,6 +135,7 @@ SWEEPS = (
     "tests/unit/test_staged_margins.py::test_in_every_fixture",
     "tests/unit/test_staged_margins.py::test_its_own_noise",
     # thousands of values, files or queries of one kind
+    "grammar_tests/drawn/test_drawn.py::test_a_violation_is_shrunk",
     "grammar_tests/drawn/test_drawn.py::test_no_violations_under_another_seed",
     "grammar_tests/drawn/test_drawn.py::test_planted",
     "grammar_tests/layouts",
@@ -159,8 +160,28 @@ SWEEPS = (
 """What takes longest and says least of a change elsewhere: before a release, and where these rooms change."""
 
 
-HALVED = tuple(f"{CASES}::{test}[" for test in ("test_answered", "test_stability"))
-"""Of these, every second case is a sweep."""
+HALVED = (
+    f"{CASES}::test_answered[",
+    f"{CASES}::test_explained_and_priced[",
+    f"{CASES}::test_sensitivity[",
+    f"{CASES}::test_stability[",
+    f"{CASES}::test_what_is_written_instead_is_answered[",
+    "grammar_tests/test_corrected.py::test_planted",
+    "grammar_tests/test_every_help.py::test_what_is_written_instead_means_what_it_says[",
+    "grammar_tests/test_folders.py::test_",
+    "grammar_tests/test_made_units.py::test_made_up_units",
+    "grammar_tests/test_planted.py::test_planted",
+    "tests/cli/test_documented.py::test_the_examples_of_the_help_run[",
+    "tests/privacy/test_attack_command.py::test_a_planted_error_is_found[",
+    "tests/privacy/test_attacks.py::test_arithmetic_with_a_count",
+    "tests/privacy/test_divergences.py::test_divergences_against",
+    "tests/privacy/test_every_order.py::test_a_charge",
+    "tests/privacy/test_joint.py::test_margins_hold[",
+    "tests/privacy/test_light_units.py::test_planted",
+    "tests/privacy/test_samples.py::test_a_removed_unit",
+    "tests/unit/test_other_aggregates.py::test_odd_arguments",
+)
+"""Of these, every second case is a sweep; another half of the cases of each test."""
 
 
 @pytest.hookimpl(tryfirst=True)

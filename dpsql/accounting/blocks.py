@@ -35,17 +35,6 @@ BlocksRead = tuple[Numbers | None, int]
 
 EVERYWHERE: BlocksRead = (None, 0)
 
-Prices = dict[BlocksRead, Amount]
-"""Prices by the blocks that they are for."""
-
-
-def priced(*prices: tuple[BlocksRead, Amount]) -> Prices:
-    """Return prices by their blocks; those for the same blocks add up."""
-    found: Prices = {}
-    for read, price in prices:
-        found[read] = found[read] + price if read in found else price
-    return found
-
 
 @dataclass(frozen=True, slots=True)
 class BlocksWanted:
@@ -146,9 +135,11 @@ class BlockList:
             raise refuse("D505", "this ledger has no such block", help="open the database again")
         return None if len(found) == len(self.values) + 1 else tuple(found)
 
-    def parts(self, prices: Prices, zero: Amount, whole: bool = False) -> list[tuple[Amount, Numbers | None]]:
+    def parts(
+        self, prices: Iterable[tuple[BlocksRead, Amount]], zero: Amount, whole: bool = False
+    ) -> list[tuple[Amount, Numbers | None]]:
         """Return what several prices add up to, in which blocks; ``whole``: even where nothing."""
-        each = [(self.touched(*read), price) for read, price in prices.items()]
+        each = [(self.touched(*read), price) for read, price in prices]
         if all(blocks is None for blocks, _ in each):
             return [(sum((price for _, price in each), zero), None)]
         amounts = {

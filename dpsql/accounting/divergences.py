@@ -1,4 +1,4 @@
-"""Renyi divergences of order a >= 2 between neighbours, of each kind of event, rounded up.
+"""Renyi divergences of order a > 1 between neighbours, of each kind of event, rounded up.
 
     gaussian   a x^2 / 2                                                   x = D / sigma
     laplace    ln((a e^((a-1)e) + (a-1) e^(-ae)) / (2a-1)) / (a-1)          e = D / b
@@ -30,12 +30,14 @@ Proof   Let h = e/2 and t = 2a - 1, so that a (a-1) = (t^2 - 1) / 4.
                    L on two ends is k(a) = ln E[e^(aL)] with k(0) = k(1) = 0 and k'' = f''(. - m) for some m,
                    f(x) = ln cosh(xh); so D_a / a = k(a) / (a (a-1)) is the mean of f''/2 under the triangle
                    density on [x, x+a] with its top at x + 1, for some x, and ``choice`` is its greatest over
-                   x. The triangle is a mixture of uniform laws on intervals of length a (1-v), 0 < v < 1,
-                   with centres that move by a/2 - 1 as v goes from 0 to 1. Let 2 <= a < b. Shrink the best
-                   triangle of b by a/b towards 0: f'' is even and falls away from 0, so the mean grows; the
-                   lengths are those of a, and the centres move by a/2 - a/b, which is at least a/2 - 1.
-                   Shrink the centres further until they move by a/2 - 1: the mean over an interval of given
-                   length grows as its centre comes nearer to 0. This is a triangle of a.
+                   x. Its quantiles are x + sqrt(ua) up to u = 1/a, then x + a - sqrt((1-u) a (a-1)).
+                   Let 1 < a < b. Where both are left of the top, or both right of it, those of b grow at
+                   least as fast in u, for a and a (a-1) grow with a; between, where 1/b <= u <= 1/a, they do
+                   if a (1-u) <= b (b-1) u, which holds at u = 1/b and so above it. So the map of quantiles
+                   takes the triangle of b to that of a and lengthens no distance. Move its image so that 0
+                   stays where it is or, if 0 is outside, the end nearest to it: then no point moves away from
+                   0. f'' is even and falls away from 0, so that its mean over this triangle of a is at least
+                   that over the best of b.
                    k'' is at most h^2 = e^2/4, so D_a is at most a e^2/8; and it grows with e, for an interval
                    lies in a longer one.
         Arithmetic has 80 digits. Each formula is written so that its value is wrong by at most a few units of

@@ -24,8 +24,9 @@ from types import TracebackType
 
 from dpsql.accounting import Accountant, Amount, bound
 from dpsql.accounting.account import Account
-from dpsql.accounting.blocks import EVERYWHERE, BlocksRead, BlocksWanted, Prices, written_of
+from dpsql.accounting.blocks import EVERYWHERE, BlocksRead, BlocksWanted, Numbers, written_of
 from dpsql.accounting.chain import START, Chain, Link, create
+from dpsql.accounting.dues import Due, Parts, Prices, by_analyst, by_database, by_shared, of_account
 from dpsql.accounting.entries import (
     Content,
     Debit,
@@ -263,17 +264,15 @@ class Ledger:
         with self._chain.writing() as pen:
             self._check_promise()  # it may have moved since it was opened
             account = self._account
-            analyst = debit.analyst or None
             paid = self._latest(debit.digest, debit.version)
-            shared = account.shared.of(debit.analyst, debit.study)
             account.blocks.check_seen(debit.checked)
-            blocks = account.blocks.touched(debit.blocks, debit.listed)
-            # The price sets the noise: a debit without an answer is joined only at its own price.
-            if paid is None or (paid.answer is None and paid.price != debit.price):
-                account.afford(analyst, debit.price, blocks)
-                self._afford_now(debit.caps, debit.price)
-                account.shared.afford(shared, debit.price, account.accountant, account.blocks, blocks)
-                account.afford(None, debit.price, blocks)
+            read = debit.blocks, debit.listed
+            due = self._due(paid, debit.analyst, debit.study, debit.price, read)
+            if due is None:
+                assert paid is not None, "what nobody paid for is due"
+                return self._stored(paid)
+            if due.database or paid is None:
+                self._afford(debit.analyst, {due: debit.price}, debit.caps, debit.study)
                 account.fits(debit.analyst, debit.room)
                 content = {
                     "kind": "debit",
@@ -285,9 +284,9 @@ class Ledger:
                     "epsilon": debit.epsilon,
                     **self._texts(debit),
                 }
-                if shared:
+                if shared := account.shared.of(debit.analyst, debit.study):
                     content["accounts"] = shared
-                if blocks is not None:
+                if (blocks := account.blocks.touched(*read)) is not None:
                     content["blocks"] = written_of(blocks)
                 if debit.tables:
                     content["tables"] = list(debit.tables)
@@ -295,23 +294,46 @@ class Ledger:
                     search = {"finds": list(debit.finds), "strength": debit.strength, "asker": debit.asker}
                     content |= search
                 return Stored(pen.append(content | debit.price.written()), None, debit.price)
-            own, lacking = debit.analyst not in paid.payers, self._lacking(paid, debit.analyst, debit.study)
-            if own or lacking:
-                its = paid.link.content.get("blocks")
-                blocks, before = account.blocks.paid(paid.id, its), account.blocks.is_before(paid.id, its)
-                if own and analyst is not None:
-                    account.afford(analyst, paid.price, blocks)
-                    self._afford_now(debit.caps, paid.price)
-                account.shared.afford(lacking, paid.price, account.accountant, account.blocks, blocks)
-                account.fits(debit.analyst, debit.room)
-                share: Content = {"kind": "share", "time": now(), "analyst": debit.analyst, "debit": paid.id}
-                share |= {"accounts": lacking} if lacking else {}
-                share |= {} if own else {"own": False}
-                share |= {} if blocks is None else {"blocks": written_of(blocks)}
-                share |= {"before": True} if before else {}
-                pen.append(share | self._texts(debit) | paid.price.written())
-                return replace(self._stored(paid), joined=bool(lacking) or analyst is not None)
-            return self._stored(paid)
+            self._afford(debit.analyst, {due: paid.price}, debit.caps, debit.study)
+            account.fits(debit.analyst, debit.room)
+            share: Content = {"kind": "share", "time": now(), "analyst": debit.analyst, "debit": paid.id}
+            share |= {"accounts": [*due.shared]} if due.shared else {}
+            share |= {"own": False} if debit.analyst in paid.payers else {}
+            blocks, before = self._paid_blocks(paid)
+            share |= {} if blocks is None else {"blocks": written_of(blocks)}
+            share |= {"before": True} if before else {}
+            pen.append(share | self._texts(debit) | paid.price.written())
+            return replace(self._stored(paid), joined=due.analyst or bool(due.shared))
+
+    def due(
+        self, digest: str, version: str, payer: tuple[str, str], price: Amount, read: BlocksRead
+    ) -> tuple[Due, Amount] | None:
+        """Return what a plan would cost a payer (an analyst, for a study) now; None if nothing."""
+        with self._chain.reading():
+            paid = self._latest(digest, version)
+            due = self._due(paid, *payer, price, read)
+            if due is None or (not due.database and not due.analyst and not due.shared):
+                return None
+            return due, price if due.database or paid is None else paid.price
+
+    def _due(
+        self, paid: Paid | None, analyst: str, study: str, price: Amount, read: BlocksRead
+    ) -> Due | None:
+        """Return where a plan is due; None where it is paid. The owner joins for nothing, and is noted."""
+        # The price sets the noise: a debit without an answer is joined only at its own price.
+        if paid is None or (paid.answer is None and paid.price != price):
+            return Due(read)
+        own, lacking = analyst not in paid.payers, self._lacking(paid, analyst, study)
+        if not own and not lacking:
+            return None
+        blocks, _ = self._paid_blocks(paid)
+        listed = len(self._account.blocks.values)
+        return Due((blocks, listed), False, own and bool(analyst), tuple(lacking))
+
+    def _paid_blocks(self, paid: Paid) -> tuple[Numbers | None, bool]:
+        """Return the present blocks that a debit is paid in, and whether it was before the check of units."""
+        there, its = self._account.blocks, paid.link.content.get("blocks")
+        return there.paid(paid.id, its), there.is_before(paid.id, its)
 
     def store(self, debit_id: int, answer: bytes) -> bytes:
         """Store the answer of a debit, durably; return the first one stored, which everybody gets."""
@@ -454,6 +476,11 @@ class Ledger:
             pen.append({"kind": "outcome", "time": now(), "analyst": analyst} | asked)
             return Outcome(above, trues + above)
 
+    def check_asked(self, alert: int, read: BlocksRead, checked: int | None) -> None:
+        """Raise what ``decide`` would of the blocks of units that a question reads."""
+        with self._chain.reading():
+            self._check_blocks(alert, read, checked)
+
     def _check_blocks(self, alert: int, read: BlocksRead, checked: int | None) -> None:
         """Refuse a question that reads units of a block in which the alert is not paid."""
         there = self._account.blocks
@@ -484,17 +511,28 @@ class Ledger:
 
         Several prices are paid together, each in the blocks that it is for.
         """
-        prices = price if isinstance(price, dict) else {EVERYWHERE: price}
+        prices = price if isinstance(price, dict) else {Due(EVERYWHERE): price}
         with self._chain.reading():
-            account, shared, there = self._account, self._account.shared, self._account.blocks
-            rules = account.accountant
-            parts = there.parts(prices, rules.zero)
-            for amount, blocks in parts:
-                account.afford(analyst or None, amount, blocks)
-            self._afford_now(caps, sum(prices.values(), rules.zero))
-            for amount, blocks in parts:
-                shared.afford(shared.of(analyst, study), amount, rules, there, blocks)
-                account.afford(None, amount, blocks)
+            self._afford(analyst, prices, caps, study)
+
+    def _afford(self, analyst: str, prices: Prices, caps: Sequence[TimeCap], study: str) -> None:
+        """Raise unless each account that pays has room."""
+        account, shared, there = self._account, self._account.shared, self._account.blocks
+        rules, own = account.accountant, of_account(prices, by_analyst) if analyst else []
+        for amount, blocks in self._parts(own):
+            account.afford(analyst, amount, blocks)
+        if own:
+            self._afford_now(caps, sum((price for _, price in own), rules.zero))
+        for name in shared.of(analyst, study):
+            for amount, blocks in self._parts(of_account(prices, partial(by_shared, name))):
+                shared.afford((name,), amount, rules, there, blocks)
+        for amount, blocks in self._parts(of_account(prices, by_database)):
+            account.afford(None, amount, blocks)
+
+    def _parts(self, prices: Parts, whole: bool = False) -> list[tuple[Amount, Numbers | None]]:
+        """Return what an account pays together, in which blocks; nothing where nothing is due."""
+        zero = self._account.accountant.zero
+        return self._account.blocks.parts(prices, zero, whole) if prices or whole else []
 
     def standings(
         self, analysts: Sequence[str | None], payer: tuple[str, str], prices: Prices, read: BlocksRead
@@ -510,14 +548,21 @@ class Ledger:
             capped = [name for name in shared.of(*payer) if name in shared.caps]
             touched = there.touched(*read)
             numbers = frozenset(there.numbers if touched is None else touched)
+
+            def after(pays: Callable[[Due], bool]) -> list[tuple[Amount, list[int]]]:
+                """Return what an account would pay, in which of the blocks that are read."""
+                parts = self._parts(of_account(prices, pays) or [(EVERYWHERE, zero)], whole=True)
+                each = ((amount, there.numbers if blocks is None else blocks) for amount, blocks in parts)
+                return [(amount, [b for b in blocks if b in numbers]) for amount, blocks in each]
+
             found = list[Standing]()
-            for amount, blocks in there.parts(prices or {EVERYWHERE: zero}, zero, whole=True):
-                here = [block for block in (there.numbers if blocks is None else blocks) if block in numbers]
-                for name in analysts:
-                    own = account.granted_to(name)
+            for name in analysts:
+                own = account.granted_to(name)
+                for amount, here in after(by_database if name is None else by_analyst):
                     for block, spent in account.spent.each(name, here, zero):
                         found.append(Standing(name, "", block, spent + amount, *own))
-                for name in capped:
+            for name in capped:
+                for amount, here in after(partial(by_shared, name)):
                     for block, spent in shared.spent.each(name, here, zero):
                         found.append(Standing(None, name, block, spent + amount, *shared.caps[name]))
             return found
@@ -525,8 +570,8 @@ class Ledger:
     def parts(self, prices: Prices) -> list[Amount]:
         """Return what several prices add up to in blocks, each sum once."""
         with self._chain.reading():
-            parts = self._account.blocks.parts(prices, self._account.accountant.zero)
-            return [amount for amount, _ in parts]
+            parts = [(due.blocks, price) for due, price in prices.items()]
+            return [amount for amount, _ in self._parts(parts)]
 
     def blocks(self) -> tuple[str, ...]:
         """Return what the blocks are called; none where all units are one."""

@@ -6,13 +6,12 @@ Claim   queries whose charges stay within the total are together (epsilon, delta
         each is chosen after seeing the answers of those before.
 Proof   Gaussian noise is D^2/(2 sigma^2)-zCDP (Bun and Steinke 2016, proposition 1.6). Laplace noise with
         eps0 = D/b is (eps0 - 1 + exp(-eps0))-zCDP: see mechanisms/laplace.py. A choice with a loss that
-        ranges over epsilon is epsilon^2/8-zCDP (Cesar and Rogers 2021, by Hoeffding's lemma), and less where
-        epsilon is large: see choices. Anything
-        epsilon-private is epsilon tanh(epsilon/2)-zCDP: see conversions.response_rho; answers of more than
-        two values cost less: see responses. Keys shown by a threshold make it delta-approximate zCDP; sums of
-        rho and of delta compose adaptively, as a filter (Feldman and Zrnic 2021; Whitehouse et al. 2023). rho
-        gives (epsilon, .8 delta) by Canonne, Kamath and Steinke 2020, proposition 12, and the threshold's sum
-        is at most .2 delta.
+        ranges over epsilon is a little less than epsilon^2/8-zCDP (Cesar and Rogers 2021): see choices.
+        Anything epsilon-private is epsilon tanh(epsilon/2)-zCDP: see conversions.response_rho; answers of
+        more than two values cost less: see responses. Keys shown by a threshold make it delta-approximate
+        zCDP; sums of rho and of delta compose adaptively, as a filter (Feldman and Zrnic 2021; Whitehouse et
+        al. 2023). rho gives (epsilon, .8 delta) by Canonne, Kamath and Steinke 2020, proposition 12, and the
+        sum of thresholds is at most .2 delta.
 Test    tests/privacy/test_accountants.py
 """
 

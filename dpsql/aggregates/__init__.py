@@ -152,6 +152,10 @@ class Rule(ABC):
         """Compute the answer from noisy sums; NaN stands for NULL."""
         raise AssertionError(f"{self.name} is not a function of sums")
 
+    def quotient(self, sums: Sums) -> tuple[Floats, Floats, Interval] | None:
+        """Return what it divides by what, and the range that it is kept within; None unless it is such."""
+        return None
+
     def target(self, place: Fraction | None) -> Target:
         """Return its order statistic, for a quantile or an extreme; ``place`` is its constant."""
         raise AssertionError(f"{self.name} is not an order statistic")

@@ -47,12 +47,20 @@ class Avg(Rule):
 
     def estimate(self, sums: Sums) -> Floats:
         """Return the mean clamped to the range; NULL if less than half a row is left after noise."""
+        return mean_of(*self.quotient(sums))
+
+    def quotient(self, sums: Sums) -> tuple[Floats, Floats, Interval]:
         assert sums.rows is not None
         assert sums.total is not None
         assert sums.range is not None
-        with np.errstate(divide="ignore", invalid="ignore"):
-            mean = np.clip(sums.total / sums.rows, float(sums.range.low), float(sums.range.high))
-        return np.where(sums.rows >= 0.5, mean, np.nan)
+        return sums.total, sums.rows, sums.range
+
+
+def mean_of(total: Floats, rows: Floats, ends: Interval) -> Floats:
+    """Return total / rows in its range; NaN where less than half a row is left."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        mean = np.clip(total / rows, float(ends.low), float(ends.high))
+    return np.where(rows >= 0.5, mean, np.nan)
 
 
 RULES = (Avg(),)

@@ -1,40 +1,24 @@
-"""What a statement about an alert does, and the outcome of a question.
+"""What a statement about an alert does.
 
-    CREATE    pay -> draw the thresholds -> store them -> name the debit
-    question  is it answered? has the alert ended? -> pay, if it was lent -> measure -> add noise
-              -> in the ledger, nobody else writing: compare with the present threshold, store the outcome
-              -> show it
-
-The noisy number exists between ``_noisy`` and the comparison alone, as exact numbers do; thresholds are in
-the ledger, and in no answer.
+CREATE          pay -> draw the thresholds -> store them -> name the debit
+a question      questions.py
+DROP, GRANT     an entry about the name
 """
 
 from __future__ import annotations
 
-import json
-import os
-from dataclasses import replace
-from functools import partial
-
-from dpsql.accounting.entries import Stored
-from dpsql.accounting.named_alerts import (
-    NamedAlert,
-    Outcome,
-    alert_access,
-    alert_content,
-    dropped_alert,
-)
-from dpsql.alerts.names import own_alert, readable_alert, unknown
+from dpsql.accounting.named_alerts import NamedAlert, alert_access, alert_content, dropped_alert
+from dpsql.alerts.names import own_alert, unknown
+from dpsql.alerts.questions import ask_alert, stored_question
+from dpsql.alerts.thresholds import drawn_thresholds
 from dpsql.answer import Answer
-from dpsql.errors import Error, refuse
-from dpsql.ir.alert import AlertPlan
-from dpsql.ir.plan import AlertQuestion, Plan
+from dpsql.errors import refuse
+from dpsql.ir.plan import Plan
 from dpsql.ir.source import Span
-from dpsql.mechanisms import above_threshold, sampler
-from dpsql.parse.alert_statements import AlertAccess, AskAlert, CreateAlert, DropAlert
+from dpsql.parse.alert_statements import AskAlert, CreateAlert
+from dpsql.parse.named_statements import Access, Drop
 from dpsql.parse.parse import Query
 from dpsql.policy.names import perhaps
-from dpsql.release.release import from_system, release
 from dpsql.session import Session
 
 
@@ -44,12 +28,12 @@ def alert_answer(session: Session, query: Query, plan: Plan) -> Answer:
         case CreateAlert() as statement:
             return _create(session, statement, plan)
         case AskAlert() as statement:
-            return _ask(session, query, statement, plan)
-        case DropAlert(name=name, at=at):
+            return ask_alert(session, query, statement, plan)
+        case Drop(name=name, at=at):
             named = _own(session, query, name, at)
             session.ledger.note_view(dropped_alert(session.payer, named.name))
             return _said(session, named.name, "dropped")
-        case AlertAccess() as statement:
+        case Access() as statement:
             return _lend(session, query, statement)
     raise AssertionError("the query is about an alert")
 
@@ -62,17 +46,12 @@ def stored_alert(session: Session, query: Query, plan: Plan) -> Answer | None:
             if receipt is not None and receipt.answer is not None:
                 return _create(session, statement, plan)
         case AskAlert() as statement:
-            receipt = session.answered(plan)
-            found = None if receipt is None else _stored_outcome(session, receipt, plan)
-            if receipt is not None and found is not None:
-                return _outcome(session, statement, plan, found, 0.0, repeated=True)
-            _check_open(session, query, statement, plan)
+            found = stored_question(session, query, statement, plan)
+            if found is not None:
+                return found
     if session.stored(plan) is None:
         session.afford(plan)
     return None
-
-
-# ---- buying ----------------------------------------------------------------------------------------------
 
 
 def _create(session: Session, statement: CreateAlert, plan: Plan) -> Answer:
@@ -80,7 +59,7 @@ def _create(session: Session, statement: CreateAlert, plan: Plan) -> Answer:
     receipt = session.answered(plan) or session.pay(plan)
     paid_now = receipt.answer is None
     if paid_now:
-        session.store(receipt, _thresholds(plan.alert))
+        session.store(receipt, drawn_thresholds(plan.alert))
     if not _is_named(session, statement.name, plan):
         own = own_alert(session, statement.name)
         each = plan.epsilon / plan.alert.alert.times
@@ -100,132 +79,9 @@ def _create(session: Session, statement: CreateAlert, plan: Plan) -> Answer:
     return Answer(titles, types, [row], [(None,) * 3], cost, left, not paid_now)
 
 
-def _thresholds(planned: AlertPlan) -> bytes:
-    """Draw the thresholds, one for each true."""
-    draw = partial(sampler.laplace, words=os.urandom)
-    alert = planned.alert
-    drawn = above_threshold.thresholds(alert.above, planned.step, planned.scale, alert.times, draw)
-    return json.dumps(drawn).encode()
-
-
 def _is_named(session: Session, name: str, plan: Plan) -> bool:
     own = own_alert(session, name)
     return own.debit is not None and own.digest == plan.digest
-
-
-# ---- asking ----------------------------------------------------------------------------------------------
-
-
-def _ask(session: Session, query: Query, statement: AskAlert, plan: Plan) -> Answer:
-    planned, question = plan.alert, plan.question
-    assert planned is not None
-    assert question is not None
-    receipt = session.answered(plan)
-    if receipt is None:
-        _printed(session, query, question)
-        receipt = session.pay(plan)
-    cost = plan.epsilon if receipt.joined else 0.0
-    found = _stored_outcome(session, receipt, plan)
-    if found is not None:
-        return _outcome(session, statement, plan, found, cost, repeated=True)
-    _check_open(session, query, statement, plan)
-    _printed(session, query, question)
-    if receipt.answer is None:  # its creation was interrupted after the debit
-        receipt = Stored(
-            receipt.debit_id, session.store(receipt, _thresholds(planned)), receipt.price, receipt.joined
-        )
-    assert receipt.answer is not None
-    outcome = _decided(session, receipt, receipt.answer, planned, question)
-    if outcome is None:
-        own = own_alert(session, statement.name).debit == receipt.debit_id
-        raise _ended(session, query, statement, receipt.debit_id, planned, own)
-    return _outcome(session, statement, plan, outcome, cost, repeated=False)
-
-
-def _printed(session: Session, query: Query, question: AlertQuestion) -> None:
-    """Print the SQL of a question, so that a refusal comes before anything else."""
-    try:
-        session.engine.measure_sql(question.measure)
-    except Error as error:
-        raise error.within(query.source.text, query.source.name) from None
-
-
-def _decided(
-    session: Session, receipt: Stored, stored: bytes, planned: AlertPlan, question: AlertQuestion
-) -> Outcome | None:
-    """Measure a number, add its noise, and let the ledger keep how it compares; None if the alert ended."""
-    thresholds: list[int] = json.loads(stored)
-    noisy = _noisy(session, question)
-
-    def is_above(trues: int) -> bool | None:
-        if trues >= planned.alert.times:
-            return None
-        return above_threshold.is_above(noisy, question.step, thresholds[trues], planned.step)
-
-    own = question.digest, session.versions.of(question.tables), session.payer, session.room
-    read = session.asked_of(question), session.checked
-    return session.ledger.decide(receipt.debit_id, *own, read, is_above)
-
-
-def _noisy(session: Session, question: AlertQuestion) -> int:
-    measure = question.measure
-    released = release(session.engine.measure(measure), measure, from_system)
-    return int(released.sums[0, 0])
-
-
-def _stored_outcome(session: Session, receipt: Stored, plan: Plan) -> Outcome | None:
-    assert plan.question is not None
-    version = session.versions.of(plan.question.tables)
-    return session.ledger.outcome(receipt.debit_id, plan.question.digest, version)
-
-
-def _check_open(session: Session, query: Query, statement: AskAlert, plan: Plan) -> None:
-    """Refuse a new question to an alert that has ended.
-
-    That it has, and what it was asked, are answers of the alert: who has not paid for them is not told.
-    """
-    named = readable_alert(session, statement.name)
-    assert plan.alert is not None
-    if named is None or named.debit is None or session.stored(plan) is None:
-        return
-    trues, _ = session.ledger.trues(named.debit)
-    if trues >= plan.alert.alert.times:
-        own = named.creator == session.payer
-        raise _ended(session, query, statement, named.debit, plan.alert, own)
-
-
-def _ended(
-    session: Session, query: Query, statement: AskAlert, debit: int, planned: AlertPlan, own: bool
-) -> Error:
-    times, last = planned.alert.times, session.ledger.trues(debit)[1][:10]
-    how = "" if times == 1 else f" {times} times, the last time"
-    return refuse(
-        "D515",
-        f"{planned.name} has ended: it said true{how} on {last}",
-        statement.at,
-        label="it answers only what it has answered before",
-        help=f"DROP PRIVATE ALERT {planned.name}, and create it again: it is paid for anew"
-        if own
-        else "create an alert of your own: CREATE PRIVATE ALERT ...",
-    ).within(query.source.text, query.source.name)
-
-
-def _outcome(
-    session: Session, statement: AskAlert, plan: Plan, outcome: Outcome, cost: float, repeated: bool
-) -> Answer:
-    assert plan.alert is not None
-    more = plan.alert.alert.times - outcome.trues
-    note = ""
-    if not more:
-        note = f"{plan.alert.name} has ended: it answers only what it has answered before."
-    elif outcome.above:
-        note = f"{plan.alert.name} may say true {'once' if more == 1 else f'{more} times'} more."
-    left, row = session.remaining_for(plan), (outcome.above,)
-    shown = Answer((statement.title,), ("BOOLEAN",), [row], [(None,)], cost, left, repeated, note)
-    return shown if cost or repeated else replace(shown, paid_as=f"paid for by {plan.alert.name}")
-
-
-# ---- names -----------------------------------------------------------------------------------------------
 
 
 def _own(session: Session, query: Query, name: str, at: Span | None) -> NamedAlert:
@@ -235,7 +91,7 @@ def _own(session: Session, query: Query, name: str, at: Span | None) -> NamedAle
     return own
 
 
-def _lend(session: Session, query: Query, statement: AlertAccess) -> Answer:
+def _lend(session: Session, query: Query, statement: Access) -> Answer:
     named = _own(session, query, statement.name, statement.at)
     analysts = [rule.name for rule in session.policy.analysts]
     if statement.analyst not in analysts:

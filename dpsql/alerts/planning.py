@@ -17,7 +17,8 @@ from dpsql.ir.bound import NeededBounds
 from dpsql.ir.measure import Post, Split
 from dpsql.ir.plan import AlertQuestion, Plan, StagePlan
 from dpsql.ir.source import Source
-from dpsql.parse.alert_statements import AskAlert, CreateAlert, DropAlert
+from dpsql.parse.alert_statements import AskAlert, CreateAlert
+from dpsql.parse.named_statements import Drop
 from dpsql.parse.parse import Query
 from dpsql.plan.alert import (
     asked,
@@ -43,7 +44,7 @@ def alert_plan(session: Session, query: Query, terms: Terms, bind: Callable[[], 
                 return _created(session, query, statement, terms)
             case AskAlert() as statement:
                 return _question(session, query, statement, terms, bind)
-            case DropAlert(name=name):
+            case Drop(name=name):
                 drop_in_file(session, name)
                 return None
             case _:

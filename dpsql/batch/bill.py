@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
-from dpsql.accounting.blocks import Prices, priced
+from dpsql.accounting.dues import Prices, priced
 from dpsql.batch.item import Item
 from dpsql.batch.ledger_entries import loss, lost
 from dpsql.batch.manifest import Manifest

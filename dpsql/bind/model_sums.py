@@ -19,7 +19,8 @@ class Sums:
     """The sums of products, each once; each row counts as much as its ``weight`` says, a column (None: 1)."""
 
     weight: str | None = None
-    listed: list[str] = field(default_factory=list)
+    listed: dict[str, int] = field(default_factory=dict)
+    """The sums, each with its place."""
 
     def place(self, first: Factor, second: Factor) -> int | None:
         """Return the place of the sum of products of two terms; None where all products are 0."""
@@ -36,9 +37,7 @@ class Sums:
         sql = f"SUM({' * '.join(values)})" if values else "COUNT(*)"
         if conditions:
             sql += f" FILTER (WHERE {' AND '.join(conditions)})"
-        if sql not in self.listed:
-            self.listed.append(sql)
-        return self.listed.index(sql)
+        return self.listed.setdefault(sql, len(self.listed))
 
 
 def rows_of_terms(body: exp.Query, rows: Private, values: Sequence[str]) -> exp.Select:
@@ -54,6 +53,8 @@ def rows_of_terms(body: exp.Query, rows: Private, values: Sequence[str]) -> exp.
             known.append(f'"c{place}" IS NOT NULL')
         if fact.type.kind is Kind.FLOAT:
             known.append(f'NOT isnan("c{place}")')
+        elif fact.type.kind in (Kind.DATE, Kind.TIMESTAMP, Kind.TIMESTAMPTZ):
+            known.append(f'isfinite("c{place}")')
     names = ", ".join(f'"c{place}"' for place in range(len(shown)))
     where = f" WHERE {' AND '.join(known)}" if known else ""
     select = selected(f"SELECT {', '.join((names, *values))} FROM (SELECT 1) AS rows({names}){where}")

@@ -1,6 +1,7 @@
 """The terms of a model: 1, and what the columns of a query over private rows are made of.
 
 age in [18, 90]              z = (age - 54) / 36, on [-1, 1]
+born in [1920, 2010]         the same of its days since 1970: a coefficient is for each day
 smoker                       1 where it is true
 ward in ('A', 'B', 'C')      ward = 'B' and ward = 'C': one for each value but the first
 """
@@ -21,13 +22,20 @@ from dpsql.ir.model import INTERCEPT, Fit, Term
 from dpsql.ir.relation import Relation
 from dpsql.lazy_dataclass import dataclass
 
-MOST_TERMS = 30
+MOST_TERMS = 100
 """Most terms of a model. Its sums grow with their square, and so does the noise of each."""
 
 _ROOM = 1 + 2.0**-30
 """A range is widened by this much, so that the rounding of a scaled value does not leave [-1, 1]."""
 
 _NUMBERS = (Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT)
+
+_IN_DAYS = {
+    Kind.DATE: ("date_diff('day', DATE '1970-01-01', {})", 1.0),
+    Kind.TIMESTAMP: ("epoch_us({})", 86_400e6),
+    Kind.TIMESTAMPTZ: ("epoch_us({})", 86_400e6),
+}
+"""A moment as a number on the scale of its range, and how many of these are a day."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,12 +105,13 @@ def _factors_of(
     fact, name = fact_of(column.scalar, facts_of(relation)), f'"c{place}"'
     if fact.type.kind is Kind.BOOLEAN:
         return [Factor(Term(column.name, 0.0, 1.0), place, condition=name)]
-    if fact.type.kind in _NUMBERS:
+    if fact.type.kind in _NUMBERS or (fact.type.kind in _IN_DAYS and not predicted):
         bounds = bounded_range(fact)
         if bounds is None:
-            relation = ctx.need(relation, [column.scalar], _unbounded(ctx, column, at))
+            relation = ctx.need(relation, [column.scalar], _unbounded(ctx, relation, column, at))
             bounds = bounded_range(fact_of(column.scalar, facts_of(relation)))
-        return [_number(column.name, place, name, bounds or Interval(0, 1))]
+        number, day = _IN_DAYS.get(fact.type.kind, ("{}", 1.0))
+        return [_number(column.name, place, number.format(name), bounds or Interval(0, 1), day)]
     if fact.type.kind is not Kind.TEXT or predicted:
         raise refuse(
             "D205",
@@ -149,12 +158,12 @@ def _compared(fact: Fact) -> str:
     return "= 'a'" if fact.type.kind is Kind.TEXT else "> 10" if fact.type.numeric else "IS NOT NULL"
 
 
-def _number(called: str, place: int, name: str, bounds: Interval) -> Factor:
-    """Return the term of a number: its line from its range onto [-1, 1]."""
+def _number(called: str, place: int, number: str, bounds: Interval, one: float) -> Factor:
+    """Return the term of a number: its line from its range onto [-1, 1], and its unit for coefficients."""
     low, high = float(bounds.low), float(bounds.high)
     middle, half = (low / 2 + high / 2), ((high / 2 - low / 2) or 1.0) * _ROOM
-    value = f"(CAST({name} AS DOUBLE) - {_double(middle)}) / {_double(half)}"
-    return Factor(Term(called, middle, half), place, value=value)
+    value = f"(CAST({number} AS DOUBLE) - {_double(middle)}) / {_double(half)}"
+    return Factor(Term(called, middle / one, half / one), place, value=value)
 
 
 def _double(number: float) -> str:
@@ -179,14 +188,16 @@ def _values(ctx: Context, fact: Fact) -> list[Value] | None:
             return None
 
 
-def _unbounded(ctx: Context, column: Visible, at: exp.Expr) -> Error:
+def _unbounded(ctx: Context, relation: Relation, column: Visible, at: exp.Expr) -> Error:
+    moment = fact_of(column.scalar, facts_of(relation)).type.kind in _IN_DAYS
+    low, high = ("DATE '2020-01-01'", "DATE '2029-12-31'") if moment else ("0", "500")
     return refuse(
         "D301",
         f"{column.name} has no finite range",
         ctx.span(at),
-        label="its values can be any number",
-        help=f"give it ends: CASE WHEN {column.name} IS NOT NULL THEN LEAST(GREATEST({column.name}, 0), 500) "
-        f"END AS {column.name}, or let the owner declare a range",
+        label=f"its values can be any {'moment' if moment else 'number'}",
+        help=f"give it ends: CASE WHEN {column.name} IS NOT NULL THEN LEAST(GREATEST({column.name}, {low}), "
+        f"{high}) END AS {column.name}, or let the owner declare a range",
     )
 
 

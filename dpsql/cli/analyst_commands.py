@@ -98,7 +98,7 @@ def arguments(names: Commands) -> None:
         "--format",
         choices=("table", "csv", "json"),
         default="table",
-        help="default: table; csv has the purchases alone",
+        help="default: table; csv has the purchases alone, with the blocks that each was paid in",
     )
     parser.add_argument(
         "--plot",

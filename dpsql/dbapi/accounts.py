@@ -82,7 +82,7 @@ class Purchase:
 
     A ``shared`` purchase joined an earlier debit: only its analyst's account paid. A purchase that is not
     ``answered`` was interrupted; asking the same query again completes it. ``parameters`` are the values of
-    the question marks.
+    the question marks. ``blocks`` are those of units that it was paid in; none where it was in all.
     """
 
     time: str
@@ -92,3 +92,4 @@ class Purchase:
     shared: bool
     answered: bool
     parameters: str = ""
+    blocks: tuple[str, ...] = ()

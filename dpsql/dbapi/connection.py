@@ -288,11 +288,13 @@ class Connection(Exceptions):
         """Return the purchases, oldest first: an analyst's own, or all on the owner's connection."""
         with self._using() as session:
             entries = guarded(session.ledger.entries)
-        return tuple(
-            _purchase(entry, self.analyst)
-            for entry in entries
-            if entry.kind in ("debit", "share") and self.analyst in (None, entry.analyst)
-        )
+            return guarded(
+                lambda: tuple(
+                    _purchase(entry, self.analyst, session.paid_in(entry))
+                    for entry in entries
+                    if entry.kind in ("debit", "share") and self.analyst in (None, entry.analyst)
+                )
+            )
 
     @property
     def spending(self) -> tuple[Spending, ...]:
@@ -310,7 +312,9 @@ class Connection(Exceptions):
         """Return the last ``most`` of ``purchases``, oldest first, without reading the others."""
         with self._using() as session:
             entries = guarded(lambda: session.ledger.bought(self.analyst, most))
-        return tuple(_purchase(entry, self.analyst) for entry in entries)
+            return guarded(
+                lambda: tuple(_purchase(entry, self.analyst, session.paid_in(entry)) for entry in entries)
+            )
 
     def purchases_of(self, sql: str, since: int) -> tuple[Purchase, ...]:
         """Return this connection's own purchases of a query since purchase number ``since``."""
@@ -403,13 +407,12 @@ class Connection(Exceptions):
             self.close()
 
 
-def _purchase(entry: Entry, analyst: str | None) -> Purchase:
+def _purchase(entry: Entry, analyst: str | None, blocks: tuple[str, ...]) -> Purchase:
     """Return a purchase as an analyst sees it (None is the owner): without texts of others."""
     hidden = entry.borrowed and analyst is not None
     sql, parameters = ("-- joined another's query", "") if hidden else (entry.sql, entry.parameters)
-    return Purchase(
-        entry.time, entry.analyst, sql, entry.epsilon, entry.kind == "share", entry.answered, parameters
-    )
+    paid = entry.time, entry.analyst, sql, entry.epsilon
+    return Purchase(*paid, entry.kind == "share", entry.answered, parameters, blocks)
 
 
 class Cursor(Rows):

@@ -38,6 +38,7 @@ from dpsql.engines.measure_sql import (
     scaled_sql,
     vectors_of,
 )
+from dpsql.engines.number_sql import added_sql
 from dpsql.engines.relation_sql import Found, Reading, needs_units
 from dpsql.engines.row_cells import NOT_KNOWN, Ends, Row, rows_sql
 from dpsql.engines.row_copies import decoded_sql
@@ -174,7 +175,7 @@ def _of_rows(planned: MeasurePlan, row: Row, rows: str) -> str:
     scaled = "".join(
         f", {row.arithmetic.truncated(f'{dialect.real(most)} * f')} AS w{most}" for most in weights
     )
-    units = f"SELECT u, {' + '.join(vector.norm for vector in vectors)} AS n FROM r GROUP BY u"
+    units = f"SELECT u, {added_sql([vector.norm for vector in vectors])} AS n FROM r GROUP BY u"
     less = f"{factor_sql(planned, dialect)} / {dialect.double('n')}"
     factor = f"SELECT u, {less} AS f FROM ({units}) WHERE n > {dialect.wide(f'{limit}')}"
     sums = dict(column for vector in vectors for column in vector.sums)

@@ -23,6 +23,7 @@ from typing import assert_never
 
 from dpsql.engines.arithmetic import WHOLE, in_whole_numbers
 from dpsql.engines.dialect import DUCKDB, Dialect
+from dpsql.engines.number_sql import added_sql
 from dpsql.engines.relation_sql import Reading
 from dpsql.engines.row_cells import Row, rows_sql
 from dpsql.functions.core.literals import literal_sql
@@ -225,7 +226,8 @@ def norms_sql(planned: MeasurePlan, dialect: Dialect = DUCKDB) -> str:
     rows = f"SELECT * FROM {row.dialect.subquery(row.sql)}{where}"
     if planned.shape is Shape.L1:
         vectors = [scaled_sql(vector, row) for vector in vectors_of(planned.measure)]
-        return f"SELECT u, {' + '.join(vector.norm for vector in vectors)} AS n FROM {below(rows)} GROUP BY u"
+        norm = added_sql([vector.norm for vector in vectors])
+        return f"SELECT u, {norm} AS n FROM {below(rows)} GROUP BY u"
     names = [f"s{i}" for i in range(len(statistics))]
     sums = ", ".join(
         f"{row.summed(statistic)} AS {name}" for statistic, name in zip(statistics, names, strict=True)
@@ -240,8 +242,8 @@ def norms_sql(planned: MeasurePlan, dialect: Dialect = DUCKDB) -> str:
 def norm_sql(names: list[str], norm: Norm, dialect: Dialect) -> str:
     """Print a cell's part of the unit's norm; in L2 of its square."""
     if norm is Norm.L1:
-        return " + ".join(dialect.wide(f"abs({name})") for name in names)
-    return " + ".join(f"{dialect.wide(name)} * {dialect.wide(name)}" for name in names)
+        return added_sql([dialect.wide(f"abs({name})") for name in names])
+    return added_sql([f"{dialect.wide(name)} * {dialect.wide(name)}" for name in names])
 
 
 def _rows_within(planned: MeasurePlan) -> int:
@@ -281,7 +283,7 @@ def _scaled_rows(planned: MeasurePlan, row: Row, few: bool) -> str:
     less = f"{factor_sql(planned, dialect)} / {dialect.double('n')}"
     factor = f"CASE WHEN n > {dialect.wide(f'{limit}')} THEN {less} ELSE {dialect.real(1)} END"
     scaled = "".join(f", {dialect.cut(f'{dialect.real(most)} * f')} AS w{most}" for most in weights)
-    units = f"SELECT u, {' + '.join(vector.norm for vector in vectors)} AS n FROM r GROUP BY u"
+    units = f"SELECT u, {added_sql([vector.norm for vector in vectors])} AS n FROM r GROUP BY u"
     factors = f"SELECT u, {factor} AS f FROM {dialect.subquery(units)}"
     factors = f"SELECT u, f{scaled} FROM {dialect.subquery(factors)}"
     sums = [sql for _, sql in sorted(column for vector in vectors for column in vector.sums)]

@@ -5,9 +5,22 @@ clamped_sql("x", 0, 120)    CASE WHEN x < 0 THEN 0 WHEN x <= 120 THEN x WHEN x <
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from dpsql.engines.dialect import DUCKDB, Dialect
 
 number = DUCKDB.number
+
+_ADDED, _PART = 500, 100
+"""Most parts of a sum, and of a part of a longer one: DuckDB reads expressions of a depth of 1,000."""
+
+
+def added_sql(parts: Sequence[str]) -> str:
+    """Print a sum, of many parts as a sum of sums."""
+    if len(parts) <= _ADDED:
+        return " + ".join(parts)
+    sums = (" + ".join(parts[start : start + _PART]) for start in range(0, len(parts), _PART))
+    return added_sql([f"({each})" for each in sums])
 
 
 def clamped_sql(

@@ -26,11 +26,12 @@ from dataclasses import field
 
 from dpsql.engines.extremes import Extremes
 from dpsql.engines.identifiers import quote, table_sql
-from dpsql.engines.number_sql import number
+from dpsql.engines.number_sql import added_sql, number
 from dpsql.engines.relation_sql import first_link, with_units
 from dpsql.engines.unit_values import there_sql, value_sql
 from dpsql.facts.columns_read import defined, stored_column
 from dpsql.facts.light_units import RowSource
+from dpsql.ir.measure import Measure
 from dpsql.ir.plan import MeasurePlan, Norm
 from dpsql.ir.relation import Columns, Relation, Scan
 from dpsql.ir.scalar import Call, Ref, Scalar
@@ -67,7 +68,8 @@ class UnitTotals:
         """Whether totals show that nobody's sums are clipped, and that all rows belong to somebody."""
         if planned.groups is not None:
             return False
-        read = {each: self._read(each, planned, source.scan) for each in planned.measure.statistics}
+        alone = _alone(planned.measure)
+        read = {each: self._read(each, planned, source.scan) for each in alone}
         columns = {column for found in read.values() if found is not None for column in found}
         if not columns:
             return False
@@ -76,15 +78,17 @@ class UnitTotals:
             return False
         norm, clip = planned.bound
         families = [
-            " + ".join(
-                dict.fromkeys(
-                    self._most(first, read[first], source.fan)
-                    for first in (planned.measure.statistics[places[0]] for places in family.alternatives)
+            added_sql(
+                list(
+                    dict.fromkeys(
+                        self._most(first, read.get(first), source.fan)
+                        for first in (planned.measure.statistics[places[0]] for places in family.alternatives)
+                    )
                 )
             )
             for family in planned.measure.families
         ]
-        bound = " + ".join(f"({each})" if norm is Norm.L1 else f"({each}) * ({each})" for each in families)
+        bound = added_sql([f"({each})" if norm is Norm.L1 else f"({each}) * ({each})" for each in families])
         limit = clip if norm is Norm.L1 else clip**2
         light = f"{number(MARGIN * planned.measure.copies)} * ({bound}) <= {number(limit)}"
         if light not in totals.light:
@@ -111,14 +115,8 @@ class UnitTotals:
         return f"{number(fan)} * ({' + '.join(totals)} + {number(of_row)} * c)"
 
     def _read(self, statistic: Statistic, planned: MeasurePlan, scan: Scan) -> _Multiples | None:
-        """Return what bounds the values of a statistic that stands alone, in a range not below 0."""
-        alone = all(
-            len(places) == 1
-            for family in planned.measure.families
-            for places in family.alternatives
-            if any(planned.measure.statistics[place] == statistic for place in places)
-        )
-        if not alone or statistic.part is not Part.VALUE or statistic.argument is None:
+        """Return what bounds the values of a statistic in a range not below 0."""
+        if statistic.part is not Part.VALUE or statistic.argument is None:
             return None
         if statistic.offset != 0 or statistic.high < 0:
             return None
@@ -180,3 +178,10 @@ def totals_sql(scan: Scan, columns: tuple[str, ...]) -> str:
     added = "".join(f", sum(r.{name}) AS {name}" for name in names)
     added_up = f"SELECT {unit} AS u, sum(r.c) AS c{added} FROM {joined} GROUP BY 1"
     return f"WITH n AS MATERIALIZED ({rows}) {added_up}"
+
+
+def _alone(measure: Measure) -> list[Statistic]:
+    """Return the statistics that are alone in each of their alternatives."""
+    alternatives = [places for family in measure.families for places in family.alternatives]
+    others = {measure.statistics[place] for places in alternatives if len(places) > 1 for place in places}
+    return [each for each in dict.fromkeys(measure.statistics) if each not in others]

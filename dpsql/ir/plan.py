@@ -19,7 +19,7 @@ from dpsql.ir.detail import Detail
 from dpsql.ir.event import Event, ThresholdEvent
 from dpsql.ir.measure import Measure, Post
 from dpsql.ir.options import Goal
-from dpsql.ir.relation import Relation, StageInput, tables_read
+from dpsql.ir.relation import StageInput, tables_read
 from dpsql.ir.source import Source
 from dpsql.ir.strategy import Floats, Gram, Rows, Strategy
 from dpsql.ir.synthetic import SyntheticRows
@@ -202,13 +202,11 @@ class Applied:
 class Joint:
     """Numbers that are sums of cells which are measured together, in their place.
 
-    ``rows`` has a row for each number, statistic by statistic of each listed group. ``reads`` are relations
-    that have all rows of the cells that are measured; without any, those of all cells are.
+    ``rows`` has a row for each number, statistic by statistic of each listed group.
     """
 
     cells: MeasurePlan
     rows: Rows
-    reads: tuple[Relation, ...] = ()
 
     @property
     def applied(self) -> Applied:

@@ -21,6 +21,7 @@ from dpsql.ir.alert import Alert
 from dpsql.ir.options import Option
 from dpsql.ir.source import Span
 from dpsql.lazy_dataclass import dataclass
+from dpsql.parse.named_statements import Access, Drop, done_by, text_of_done
 from dpsql.parse.spans import span_of
 from dpsql.parse.statement_words import StatementReader
 
@@ -46,24 +47,6 @@ class CreateAlert:
 
 
 @dataclass(frozen=True, slots=True)
-class DropAlert:
-    """The name is forgotten."""
-
-    name: str
-    at: Span
-
-
-@dataclass(frozen=True, slots=True)
-class AlertAccess:
-    """Another analyst may ask, or may no longer."""
-
-    name: str
-    at: Span
-    analyst: str
-    granted: bool
-
-
-@dataclass(frozen=True, slots=True)
 class AskAlert:
     """Whether a number is above an alert's threshold; ``title`` is what the query calls the outcome."""
 
@@ -72,10 +55,10 @@ class AskAlert:
     title: str
 
 
-AlertStatement: TypeAlias = CreateAlert | DropAlert | AlertAccess | AskAlert
+AlertStatement: TypeAlias = CreateAlert | Drop | Access | AskAlert
 
 
-def alert_statement(text: str) -> CreateAlert | DropAlert | AlertAccess | None:
+def alert_statement(text: str) -> CreateAlert | Drop | Access | None:
     """Return a statement about a private alert; None for any other text."""
     if _FIRST.match(text) is None:
         return None
@@ -92,24 +75,17 @@ def alert_statement(text: str) -> CreateAlert | DropAlert | AlertAccess | None:
         return _create(reader, name, at)
     if drop:
         reader.end()
-        return DropAlert(name, at)
+        return Drop(name, at)
     reader.expect("to" if granted else "from")
     analyst, _ = reader.name("the name of an analyst")
     reader.end()
-    return AlertAccess(name, at, analyst, granted)
+    return Access(name, at, analyst, granted)
 
 
-def alert_text(statement: CreateAlert | DropAlert | AlertAccess) -> str:
+def alert_text(statement: CreateAlert | Drop | Access) -> str:
     """Return the query that says what a statement has done."""
-    match statement:
-        case CreateAlert():
-            done = "created"
-        case DropAlert():
-            done = "dropped"
-        case AlertAccess():
-            done = f"{'granted to' if statement.granted else 'revoked from'} {statement.analyst}"
-    name, done = statement.name.replace("'", "''"), done.replace("'", "''")
-    return f"SELECT '{name}' AS \"private alert\", '{done}' AS status"
+    done = "created" if isinstance(statement, CreateAlert) else done_by(statement)
+    return text_of_done("private alert", statement.name, done)
 
 
 def _create(reader: StatementReader, name: str, at: Span) -> CreateAlert:

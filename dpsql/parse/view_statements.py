@@ -18,6 +18,7 @@ from dpsql.ir.options import Option
 from dpsql.ir.private_view import COUNT, METHODS, PrivateView, with_ranges
 from dpsql.ir.source import Span
 from dpsql.lazy_dataclass import dataclass
+from dpsql.parse.named_statements import Access, Drop, done_by, text_of_done
 from dpsql.parse.statement_words import StatementReader, unquoted
 
 _FIRST = re.compile(r"(?:\s++|--[^\n]*+|/\*.*?\*/)*+(create|refresh|drop|grant|revoke)\b", re.I | re.S)
@@ -42,24 +43,6 @@ class Refresh:
 
     name: str
     at: Span
-
-
-@dataclass(frozen=True, slots=True)
-class Drop:
-    """The name is forgotten."""
-
-    name: str
-    at: Span
-
-
-@dataclass(frozen=True, slots=True)
-class Access:
-    """Another analyst may read the view, or may no longer."""
-
-    name: str
-    at: Span
-    analyst: str
-    granted: bool
 
 
 ViewStatement = Create | Refresh | Drop | Access
@@ -93,12 +76,8 @@ def query_text(statement: ViewStatement, text: str) -> str:
             return statement.text
         case Refresh(at=at):
             return "FROM ".rjust(at.start) + text[at.start : at.end]
-        case Drop():
-            done = "dropped"
-        case Access():
-            done = f"{'granted to' if statement.granted else 'revoked from'} {statement.analyst}"
-    name, done = statement.name.replace("'", "''"), done.replace("'", "''")
-    return f"SELECT '{name}' AS \"private view\", '{done}' AS status"
+        case Drop() | Access():
+            return text_of_done("private view", statement.name, done_by(statement))
 
 
 def _create(reader: StatementReader, name: str, at: Span) -> Create:

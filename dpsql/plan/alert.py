@@ -20,6 +20,7 @@ import math
 from dataclasses import replace
 from fractions import Fraction
 
+from dpsql.accounting.charged import charged
 from dpsql.errors import Error, refuse
 from dpsql.ir.alert import Alert, AlertPlan
 from dpsql.ir.event import AlertEvent, Event
@@ -56,8 +57,9 @@ def _epsilon0(terms: Terms) -> float:
     """Return the largest epsilon of an alert that costs no more than one measure at this price."""
     rules = terms.accountant
     bought = rules.allowance(terms.epsilon, terms.budget, Fraction(1), False).laplace
-    most = rules.charge((laplace.event(1, laplace.scale_for(1, 1 / bought)),))
+    most = charged(rules, (laplace.event(1, laplace.scale_for(1, 1 / bought)),))
     low, high = 0.0, terms.epsilon
+    charged(rules, (AlertEvent(high),))  # refused where it knows none
     for _ in range(60):
         middle = (low + high) / 2
         within = rules.charge((AlertEvent(middle),)).within(most)
@@ -150,6 +152,13 @@ def check_number(split: Split, planned: AlertPlan, at: Span) -> None:
         raise _other("a question is about one COUNT or SUM", at, "this is another number", _EXAMPLE)
     if measure.statistics[0].part not in (Part.ROWS, Part.UNITS, Part.VALUE) or measure.statistics[0].offset:
         raise _other("a question is about one COUNT or SUM", at, "this is another number", _EXAMPLE)
+    if measure.non_negative is not None:
+        raise _other(
+            "non_negative means nothing here",
+            measure.non_negative.span,
+            "the number is compared, and not released",
+            "leave it out",
+        )
     if measure.fitted is not None:
         raise _other(
             "a question has a clip that is known",

@@ -5,21 +5,24 @@
 
 Claim   no unit of another block moves any number that the plan measures.
 Proof   All that is measured of private rows is computed from the relations of its measures, which have no
-        row of such a unit (facts/unit_blocks.py). Numbers that are measured together are sums of cells: a row
-        in which no statement's conditions are all true is in a cell of no number (workload/cells.py), and
-        such a cell is not measured (``distinct`` of plan/joint.py, release/matrices.py), so that the rows of
-        each statement are looked at. Where cells are measured as products, all are, and all rows count.
+        row of such a unit (facts/unit_blocks.py). Numbers that are measured together are sums of cells, of
+        which those of no number are not measured (``places`` of -1: release/matrices.py). A row of a cell has
+        in each part the result that is the cell's, and is so in the relation that is filtered by it: a unit
+        of a block that one of these filters leaves out has no row in the cell.
 Test    tests/privacy/test_unit_blocks.py, tests/privacy/test_blocks_of_files.py
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 
 from dpsql.facts.unit_blocks import blocks_of
+from dpsql.ir.column import BOOLEAN
 from dpsql.ir.export import ExportPlan
 from dpsql.ir.plan import AlertQuestion, MeasurePlan, Plan
-from dpsql.ir.relation import Relation
+from dpsql.ir.relation import Filter
+from dpsql.ir.scalar import Call, Literal, Scalar
 from dpsql.ir.unit_blocks import UnitBlocks
 
 
@@ -28,22 +31,63 @@ def blocks_read(plan: Plan | ExportPlan, blocks: UnitBlocks) -> frozenset[int]:
 
     An alert is paid in all blocks: which questions will be asked is not known when it is bought.
     """
-    relations = [plan.relation] if isinstance(plan, ExportPlan) else [*_relations(plan.measures)]
-    if isinstance(plan, Plan) and plan.alert is not None:
+    if isinstance(plan, ExportPlan):
+        return blocks_of(plan.relation, blocks) or frozenset(blocks.numbers)
+    if plan.alert is not None:
         return frozenset(blocks.numbers)
-    found = frozenset[int]().union(*(blocks_of(relation, blocks) for relation in relations))
-    return found or frozenset(blocks.numbers)
+    return _read(plan.measures, blocks) or frozenset(blocks.numbers)
 
 
 def blocks_asked(question: AlertQuestion, blocks: UnitBlocks) -> frozenset[int]:
     """Return the blocks that a question of an alert reads."""
-    relations = _relations((question.measure,))
-    return frozenset[int]().union(*(blocks_of(relation, blocks) for relation in relations))
+    return _read((question.measure,), blocks)
 
 
-def _relations(measures: tuple[MeasurePlan, ...]) -> Iterator[Relation]:
-    for planned in measures:
-        yield planned.measure.relation
-        yield from (planned.joint and planned.joint.reads) or (planned.measured.measure.relation,)
-        if planned.again is not None:
-            yield from _relations((planned.again,))
+def _read(measures: tuple[MeasurePlan, ...], blocks: UnitBlocks) -> frozenset[int]:
+    return frozenset[int]().union(*(read for planned in measures for read in _each_read(planned, blocks)))
+
+
+def _each_read(planned: MeasurePlan, blocks: UnitBlocks) -> Iterator[frozenset[int]]:
+    joint = planned.joint
+    if joint is None:
+        yield blocks_of(planned.measure.relation, blocks)
+    else:
+        yield _of_cells(joint.cells, joint.applied.places, blocks)
+    if planned.again is not None:
+        yield _read((planned.again,), blocks)
+
+
+def _of_cells(cells: MeasurePlan, places: tuple[int, ...], blocks: UnitBlocks) -> frozenset[int]:
+    """Return the blocks that rows of the cells which are measured can be in."""
+    relation = cells.measure.relation
+    whole = blocks_of(relation, blocks)
+    if -1 not in places:
+        return whole
+    parts = [
+        [blocks_of(Filter(relation, _is(key.scalar, kind)), blocks) for kind in sorted(_results(key.scalar))]
+        for key in cells.measure.keys
+    ]
+    found = frozenset[int]()
+    for place, each in zip(places, itertools.product(*parts), strict=True):
+        if place >= 0 and found != whole:
+            found |= whole.intersection(*each)
+    return found
+
+
+def _results(part: Scalar) -> set[int]:
+    match part:
+        case Call("case", (_, yes, no)):
+            return _results(yes) | _results(no)
+        case Literal(int(kind)):
+            return {kind}
+    raise AssertionError("a part of cells is a tree of CASE")
+
+
+def _is(part: Scalar, kind: int) -> Scalar:
+    """Return the condition that a tree of CASE has a result."""
+    match part:
+        case Call("case", (condition, yes, no)):
+            return Call("case", (condition, _is(yes, kind), _is(no, kind)))
+        case Literal(value):
+            return Literal(value == kind, BOOLEAN)
+    raise AssertionError("a part of cells is a tree of CASE")

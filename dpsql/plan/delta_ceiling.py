@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dpsql.accounting import DELTA_UNIT
+from dpsql.accounting.charged import charged
 from dpsql.errors import refuse
 from dpsql.ir.options import Option
 from dpsql.ir.plan import StagePlan
@@ -21,7 +22,7 @@ def check_delta(option: Option, stages: tuple[StagePlan, ...], terms: Terms) -> 
             help="leave it out: a query takes a small part of the policy's delta",
         )
     events = tuple(event for stage in stages for measure in stage.measures for event in measure.events)
-    taken = terms.accountant.delta(terms.accountant.charge(events))
+    taken = terms.accountant.delta(charged(terms.accountant, events))
     if taken > option.value * DELTA_UNIT:
         raise refuse(
             "D304",

@@ -21,7 +21,7 @@ import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import cache, partial, reduce
+from functools import cache, partial
 from operator import itemgetter
 from pathlib import Path
 
@@ -31,7 +31,7 @@ from dpsql.facts import schema
 from dpsql.ir.column import Categories
 from dpsql.ir.measure import KeyList, Measure
 from dpsql.ir.plan import Joint, MeasurePlan, Norm, PublicKeys
-from dpsql.ir.relation import Filter, Named, Relation
+from dpsql.ir.relation import Named, Relation
 from dpsql.ir.scalar import Scalar
 from dpsql.ir.statistic import Family, Statistic
 from dpsql.ir.strategy import Floats, Integers, Rows, Strategy
@@ -130,25 +130,16 @@ def together(asked: Sequence[Asked], facts_of: Callable[[Measure], MeasureFacts]
         parts: list[Rows] = [Listed(matrix) for matrix in matrices]
         v = gram.of_statements(zip(weights, matrices, strict=True))
         plans = _plans(counted, places, v, unit, _digest(weights, parts, version(len(v))))
-        reads = tuple(dict.fromkeys(map(_rows_of, asked)))  # a cell of no number is not measured
     else:
         crossed = [cells.rows.part(start, end) for start, end in itertools.pairwise(ends)]
         shares = [gram.weights_of(weight, len(part)) for weight, part in zip(weights, crossed, strict=True)]
         parts = [*crossed]
         named = _digest(weights, parts, many_cells.VERSION)
         plans = _plans_of_many(counted, [*zip(shares, crossed, strict=True)], unit, named)
-        reads = ()
     best = min(plans, key=itemgetter(1), default=None)
     if best is None:
         return None
-    return [
-        _of_cells(each, Joint(best[0], part, reads), one) for each, part in zip(asked, parts, strict=True)
-    ]
-
-
-def _rows_of(asked: Asked) -> Relation:
-    """Return the rows that some number of a measure may count."""
-    return reduce(Filter, asked.conditions, asked.rows)
+    return [_of_cells(each, Joint(best[0], part), one) for each, part in zip(asked, parts, strict=True)]
 
 
 def _digest(weights: Sequence[float | None], parts: Sequence[Rows], searched: str) -> str:

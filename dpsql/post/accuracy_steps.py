@@ -15,13 +15,13 @@ the accountant's amounts (rho, under zcdp), all steps cost no more than one rele
 Under other accountants each step costs twice the one before and only the last release is used: all steps
 together cost less than twice the last.
 
-A number may pass by chance at any step. Each step is tested at a higher confidence, so that all of them
-together have the requested one (a union bound).
+A number may pass by chance at any step, so each is tested at a higher confidence: see accuracy_confidence.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
@@ -84,11 +84,6 @@ def in_steps(goal: Goal, plan: Plan, terms: Terms, least: float, ceiling: float)
     return replace(plan, goal=goal, steps=prices(terms, least, ceiling), epsilon=ceiling)
 
 
-def confidence_of(goal: Goal, steps: tuple[float, ...]) -> float:
-    """Return the confidence of each step, so that all steps together have the requested one."""
-    return 1 - (1 - goal.confidence) / len(steps)
-
-
 def affordable(before: Amount, plan: Plan, terms: Terms, ceiling: float) -> Amount | None:
     """Return the amount spent after a step; None if it exceeds the ceiling."""
     after = before + terms.accountant.charge(plan.events)
@@ -97,14 +92,25 @@ def affordable(before: Amount, plan: Plan, terms: Terms, ceiling: float) -> Amou
 
 def together(steps: list[tuple[MeasurePlan, ReleasedTable]]) -> tuple[MeasurePlan, ReleasedTable]:
     """Combine releases of the same statistics: average Gaussian ones, else return the last."""
-    planned, table = steps[-1]
-    same = all(measure.measure.statistics == planned.measure.statistics for measure, _ in steps)
-    if not same or any(measure.noise.mechanism != "gaussian" for measure, _ in steps):
+    plans = [planned for planned, _ in steps]
+    planned, table = averaged(plans), steps[-1][1]
+    if planned is plans[-1]:
         return planned, table
-    precisions = [measure.noise.scale**-2 for measure, _ in steps]
-    sums = np.average([released.sums for _, released in steps], axis=0, weights=precisions)
-    noise = replace(planned.noise, scale=sum(precisions) ** -0.5)
-    return replace(planned, noise=noise), replace(table, sums=np.rint(sums).astype(np.int64))
+    sums = np.average([released.sums for _, released in steps], axis=0, weights=_precisions(plans))
+    return planned, replace(table, sums=np.rint(sums).astype(np.int64))
+
+
+def averaged(plans: Sequence[MeasurePlan]) -> MeasurePlan:
+    """Return the plan of what these releases come to: with less noise, or else the last of them."""
+    last = plans[-1]
+    same = all(planned.measure.statistics == last.measure.statistics for planned in plans)
+    if len(plans) == 1 or not same or any(planned.noise.mechanism != "gaussian" for planned in plans):
+        return last
+    return replace(last, noise=replace(last.noise, scale=sum(_precisions(plans)) ** -0.5))
+
+
+def _precisions(plans: Sequence[MeasurePlan]) -> list[float]:
+    return [planned.noise.scale**-2 for planned in plans]
 
 
 def reached(goal: Goal, answer: Answer, noised: tuple[int | None, ...]) -> bool:

@@ -22,13 +22,15 @@ from dpsql.detail_kinds import part
 from dpsql.ir.column import Interval, Kind, Type, Value, decimal_size, type_range
 from dpsql.ir.finished import Finished
 from dpsql.ir.measure import Finish, Line
-from dpsql.ir.plan import MeasurePlan, Threshold
+from dpsql.ir.plan import MeasurePlan, Noise, Threshold
 from dpsql.ir.statistic import CELLS, Part, Statistic
 from dpsql.ir.table import ReleasedTable
 from dpsql.mechanisms import prefix
+from dpsql.post.closed_margins import quantile_of
 from dpsql.post.derived_margins import Follow, derived
 from dpsql.post.joint import noise_of_numbers, numbers_measured, spread_of
 from dpsql.post.margins import CONFIDENCE, PRECISE, Reach, above_threshold, barely_shown, plain, simulated
+from dpsql.post.mean_margins import margins_of_means
 from dpsql.post.moment_cells import sums_of_cells, weights_of_cells
 from dpsql.post.other_group import MOST, with_other
 
@@ -159,10 +161,7 @@ def reach_anywhere(finish: Finish, planned: MeasurePlan, confidence: float) -> f
     if len(cells) == 1:
         reach = plain(_step(finish, statistics), planned.noise, np.ones(1), confidence)
     else:
-        estimate = partial(estimated, finish, statistics)
-        nothing = np.zeros((1, len(finish.statistics)))
-        incidence = _incidence(finish, cells)
-        reach = simulated(estimate, nothing, incidence, planned.noise, np.ones(1), confidence, PRECISE)
+        reach = _linear(finish, statistics, cells, planned.noise, confidence)
     return float(max(as_delivered(side, finish.type)[0] for side in (reach.below, reach.above)))
 
 
@@ -264,6 +263,21 @@ def _incidence(finish: Finish, cells: list[int]) -> Floats:
     return np.array([[float(cell in group) for group in finish.statistics] for cell in cells])
 
 
+def _linear(
+    finish: Finish, statistics: list[Statistic], cells: list[int], noise: Noise, confidence: float
+) -> Reach:
+    """Return the margin of a weighted sum of several cells, the same for any value."""
+    estimate, incidence = partial(estimated, finish, statistics), _incidence(finish, cells)
+    quantile = quantile_of(noise, len(cells), confidence)
+    if quantile is None:
+        return simulated(
+            estimate, np.zeros((1, len(statistics))), incidence, noise, np.ones(1), confidence, PRECISE
+        )
+    weights = estimate(np.eye(len(statistics))) - estimate(np.zeros(len(statistics)))
+    half = noise.scale * quantile((incidence @ weights)[np.newaxis])
+    return Reach(half, half)
+
+
 def _reach(
     finish: Finish,
     statistics: list[Statistic],
@@ -276,12 +290,18 @@ def _reach(
     cells = sorted({position for group in finish.statistics for position in group})
     spread = spread if spread.ndim == 1 else spread[:, cells[0]]
     if len(cells) > 1:
-        estimate, incidence = partial(estimated, finish, statistics), _incidence(finish, cells)
-        if not _is_linear(finish):
-            return simulated(estimate, sums, incidence, planned.noise, spread, confidence)
-        nothing = np.zeros((1, len(finish.statistics)))  # the same margin for any value
-        reach = simulated(estimate, nothing, incidence, planned.noise, np.ones(1), confidence)
-        return Reach(reach.below * spread, reach.above * spread)
+        if _is_linear(finish):
+            reach = _linear(finish, statistics, cells, planned.noise, confidence)
+            return Reach(reach.below * spread, reach.above * spread)
+        incidence = _incidence(finish, cells)
+        quotient = shelf()[finish.call.function].quotient
+        found = quotient(_in_units(finish, statistics, sums))
+        weights = quotient(_in_units(finish, statistics, np.eye(sums.shape[1])))
+        if found is not None and weights is not None:
+            laws = incidence @ weights[0], incidence @ weights[1]
+            return margins_of_means(*found, laws, planned.noise, spread, confidence)
+        estimate = partial(estimated, finish, statistics)
+        return simulated(estimate, sums, incidence, planned.noise, spread, confidence)
     reach = plain(_step(finish, statistics), planned.noise, spread, confidence)
     rule = planned.rule
     if not isinstance(rule, Threshold) or cells != [planned.measure.units]:

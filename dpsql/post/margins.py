@@ -5,10 +5,11 @@
 The half-width is the distance to the farther end; value ± half-width covers at least as often. The interval
 covers the value that the exact sums would give: a margin describes noise alone, not clip bias.
 
-If a number is one sum, the half-width is a quantile of the mechanism's noise. Otherwise it is a parametric
-bootstrap: noise of the same distribution is subtracted from the released sums many times, and the middle
-95 % of the resulting numbers are the interval. This is also right for ratios over few rows, which have
-skewed noise. Draws that give NULL are ignored; if half of them or more do, there is no interval.
+If a number is one sum, the half-width is a quantile of the mechanism's noise; weighted sums and means of
+many rows have a formula (closed_margins.py). Otherwise it is a parametric bootstrap: noise of the same
+distribution is subtracted from the released sums many times, and the middle 95 % of the resulting numbers are
+the interval. This is also right for ratios over few rows, which have skewed noise. Draws that give NULL are
+ignored; if half of them or more do, there is no interval.
 
 The draws are public and always the same, so the same answer always shows the same margins. The private
 noise is never drawn from them.
@@ -31,7 +32,7 @@ from dpsql.lazy_dataclass import dataclass
 from dpsql.mechanisms import mechanism
 
 CONFIDENCE = 0.95
-_DRAWS = 1_024
+DRAWS = 1_024
 PRECISE = 16_384
 """Number of draws for a single number, where more precision is affordable."""
 
@@ -75,7 +76,7 @@ def simulated(
     noise: Noise,
     spread: Floats,
     confidence: float = CONFIDENCE,
-    draws: int = _DRAWS,
+    draws: int = DRAWS,
 ) -> Reach:
     """Return the margins of numbers computed from several sums; each row of ``sums`` is one number.
 
@@ -133,7 +134,7 @@ def _places(many: int, confidence: float) -> tuple[int, int]:
 
 
 @cache
-def unit_draws(name: str, width: int, draws: int = _DRAWS) -> Floats:
+def unit_draws(name: str, width: int, draws: int = DRAWS) -> Floats:
     """Return public draws of a mechanism's noise at scale 1.
 
     Every column is a random permutation of the distribution's quantiles (a Latin hypercube), so that

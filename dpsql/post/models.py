@@ -37,7 +37,7 @@ _LEAST = 1e-6
 """Least eigenvalue without noise: of terms that say the same, the solution is the shortest one."""
 
 _DRAWS, _FEWEST = 1_024, 128
-_FLOATS = 2**24
+_FLOATS = 2**22
 """Most numbers of all simulated matrices, where these are not the fewest."""
 
 _HOPELESS = 20

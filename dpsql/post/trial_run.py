@@ -4,8 +4,9 @@
     SELECT (SELECT place FROM places), COUNT(*) FROM ...    more than one row
     SELECT ... GROUP BY place HAVING place = 5              no listed place is a number
 
-The SQL is run over made-up tables with the public groups. Every number in them is NULL, then 1, then other
-values, until the SQL does not fail. No private row is read: a refusal depends on the query alone.
+The SQL is run over made-up tables with the public groups; of private keys there are two groups, all NULL.
+Every number is NULL, then 1, then other values, until the SQL does not fail. No private row is read: refusals
+depend on the query alone.
 
 So is an answer that is larger than the owner allows for all numbers: its groups are public, and there
 are more of them than rows allowed, or the rows of a hundred of them tell that all would be too many.
@@ -73,8 +74,8 @@ def _made_up(planned: MeasurePlan, number: int | None, most: int = MOST_TRIED) -
     groups: list[tuple[Value, ...]] = []
     if isinstance(rule, PublicKeys):
         groups = list(islice(rule.groups(), most))
-    elif not measure.keys:
-        groups = [()]
+    else:
+        groups = [(None,) * len(measure.keys)] * (2 if measure.keys else 1)
     keys = len(measure.keys)
     if measure.model is not None:
         groups, keys = list(measure.model.groups()), len(measure.model.keys)

@@ -61,11 +61,11 @@ def candidates(measure: Measure) -> list[Measure]:
     if len(measure.families) < 2:
         return [measure]
     truths = TruthVectors(facts_of(measure.relation))
-    overlaps = _overlaps([_may_add(family, measure, truths) for family in measure.families], truths)
+    apart = _apart([_may_add(family, measure, truths) for family in measure.families], truths)
     options = [[(), *blocks] for blocks in _options(measure, truths)]
     combinations = itertools.islice(itertools.product(*options), _COMBINATIONS)
     rewrites = [
-        _with_cells(measure, [block for blocks in combination for block in blocks], overlaps)
+        _with_cells(measure, [block for blocks in combination for block in blocks], apart)
         for combination in combinations
     ]
     best = [min(rewrites, key=cost) for cost in (_cost_in_l1, _cost_in_l2)]
@@ -103,15 +103,14 @@ def _may_add(family: Family, measure: Measure, truths: TruthVectors) -> Question
     return Question(lambda row: any(question.true(row) for question in questions), values, cuts)
 
 
-def _overlaps(questions: list[Question], truths: TruthVectors) -> list[set[int]]:
-    """Return for every family the others that one row can be active in too; compared in parts."""
-    overlaps: list[set[int]] = []
-    every = frozenset(range(len(questions)))
+def _apart(questions: list[Question], truths: TruthVectors) -> list[set[int]]:
+    """Return for every family the others that no row is active in too; compared in parts."""
+    apart: list[set[int]] = []
     for start in range(0, len(questions), _FAMILIES):
         part = questions[start : start + _FAMILIES]
-        outside = every - set(range(start, start + len(part)))
-        overlaps += [{*outside, *(start + i for i in together)} for together in truths.overlaps(part)]
-    return overlaps
+        for i, together in enumerate(truths.overlaps(part)):
+            apart.append({start + j for j in range(len(part)) if j != i and j not in together})
+    return apart
 
 
 def _statistic_may_add(statistic: Statistic, alone: bool, truths: TruthVectors) -> Question:
@@ -258,7 +257,7 @@ def _all_of(parts: list[Scalar]) -> Scalar | None:
 # ---- the measure -------------------------------------------------------------------------------------
 
 
-def _with_cells(measure: Measure, blocks: list[_Block], overlaps: list[set[int]]) -> Measure:
+def _with_cells(measure: Measure, blocks: list[_Block], apart: list[set[int]]) -> Measure:
     """Replace the blocks' families by cells, and merge families that no row is active in together."""
     first = {block.families[0]: block for block in blocks}
     inside = {i for block in blocks for i in block.families}
@@ -294,31 +293,31 @@ def _with_cells(measure: Measure, blocks: list[_Block], overlaps: list[set[int]]
     return replace(
         measure,
         statistics=tuple(statistics),
-        families=tuple(_merge_disjoint(families, overlaps)),
+        families=tuple(_merge_disjoint(families, apart)),
         finishes=finishes,
         units=None if measure.units is None else moved[measure.units][0],
         counted=tuple(new for old in measure.counted for new in moved[old]),
     )
 
 
-def _merge_disjoint(
-    families: list[tuple[Family, frozenset[int]]], overlaps: list[set[int]]
-) -> Iterator[Family]:
-    """Merge families that no row is active in together, greedily, those with most overlaps first.
+def _merge_disjoint(families: list[tuple[Family, frozenset[int]]], apart: list[set[int]]) -> Iterator[Family]:
+    """Merge families that no row is active in together, greedily, those apart from fewest others first.
 
     Two families of one block are its runs and its cells; they overlap, since every cell is in a run.
     """
-    meets = [
-        {
-            j
-            for j, (_, theirs) in enumerate(families)
-            if j != i and (theirs == origin or any(overlaps[place] & theirs for place in origin))
-        }
-        for i, (_, origin) in enumerate(families)
-    ]
+    of_place: dict[int, list[int]] = {}
+    for i, (_, origin) in enumerate(families):
+        for place in origin:
+            of_place.setdefault(place, []).append(i)
+    free = []
+    for _, origin in families:
+        common = set.intersection(*(apart[place] for place in origin))
+        near = {j for place in common for j in of_place[place]}
+        free.append({j for j in near if families[j][1] <= common})
     sets: list[list[int]] = []
-    for i in sorted(range(len(families)), key=lambda i: (-families[i][0].most, -len(meets[i]), i)):
-        fitting = next((members for members in sets if not meets[i] & set(members)), None)
+    for i in sorted(range(len(families)), key=lambda i: (-families[i][0].most, len(free[i]), i)):
+        others = sets if free[i] else ()
+        fitting = next((members for members in others if free[i].issuperset(members)), None)
         if fitting is None:
             sets.append([i])
         else:

@@ -127,6 +127,7 @@ class _Statistics:
         self._one_row = owned.at_most == measure.copies  # copies of a row are in different groups
         self._hidden_count = not public_keys(measure, known).whole
         self._statistics: list[Statistic] = []
+        self._places: dict[Statistic, int] = {}
         self._families: list[Family] = []
         self._details = Details(measure, self._bounds)
         self._product_keys: set[_Key] = set()
@@ -175,7 +176,7 @@ class _Statistics:
         if cells := shared.get(((), None)):
             return tuple(sorted(position for group in cells for position in group))
         whole = (self._count(part, (None, None)) for part in (Part.ROWS, Part.UNITS))
-        return next(((self._statistics.index(one),) for one in whole if one in self._statistics), ())
+        return next(((self._places[one],) for one in whole if one in self._places), ())
 
     def _simplified(self, call: AggregateCall) -> AggregateCall:
         """Drop an argument that is never NULL from a count; count rows for units if each unit has one row."""
@@ -292,10 +293,8 @@ class _Statistics:
 
     def _own_family(self, statistic: Statistic) -> int:
         """Return the position of a statistic, adding it with its own family unless an equal one exists."""
-        if statistic not in self._statistics:
-            self._statistics.append(statistic)
-            self._families.append(Family(((len(self._statistics) - 1,),), statistic.most))
-        return self._statistics.index(statistic)
+        place = self._places.get(statistic)
+        return self._add_family((statistic,), statistic.most) if place is None else place
 
     # ---- the statistics ----------------------------------------------------------------------------
 
@@ -319,7 +318,8 @@ class _Statistics:
 
     def _shares_rows(self, argument: Scalar) -> bool:
         """Whether a unit's values add up to much less than its rows times their range."""
-        mass, rows = mass_of(self._rows, argument), most_rows(self._rows)
+        mass = mass_of(self._rows, argument)
+        rows = None if mass is None else most_rows(self._rows)
         bounds = range_of(fact_of(argument, self._facts))
         if mass is None or rows is None or not bounds.finite:
             return False
@@ -374,7 +374,9 @@ class _Statistics:
     def _add_family(self, statistics: tuple[Statistic, ...], most: int) -> int:
         """Add a family of at most ``most`` steps per row; return the position of its first statistic."""
         first = len(self._statistics)
-        self._statistics += statistics
+        for place, statistic in enumerate(statistics, first):
+            self._statistics.append(statistic)
+            self._places.setdefault(statistic, place)
         self._families.append(Family((tuple(range(first, len(self._statistics))),), most))
         return first
 

@@ -12,7 +12,9 @@ from decimal import ROUND_FLOOR, Context, Decimal
 from typing import TYPE_CHECKING
 
 from dpsql.accounting import Accountant, Amount, Budget, budget_of, opened
-from dpsql.accounting.blocks import EVERYWHERE, BlocksRead, BlocksWanted, Prices, priced
+from dpsql.accounting.blocks import EVERYWHERE, BlocksRead, BlocksWanted
+from dpsql.accounting.charged import charged
+from dpsql.accounting.dues import Due, Prices, by_analyst, of_account, priced
 from dpsql.accounting.entries import (
     Content,
     Debit,
@@ -176,7 +178,7 @@ class AnalystBudget:
 
     def price(self, planned: Plan | ExportPlan) -> Amount:
         """Return what the plan's events cost in the accountant's currency."""
-        return self.accountant.charge(planned.events)
+        return charged(self.accountant, planned.events)
 
     def read_by(self, planned: Plan | ExportPlan) -> BlocksRead:
         """Return the blocks of units that a plan can read, and how many values this policy lists."""
@@ -203,11 +205,10 @@ class AnalystBudget:
 
     def afford(self, planned: Plan) -> None:
         """Raise D501 unless the plan, and its bound search, fit the accounts now."""
-        prices, first = [(self.read_by(planned), self.price(planned))], planned.first
-        if first is not None and self.stored(first.plan) is None:
-            prices.append((self.read_by(first.plan), self.price(first.plan)))
+        plans = [planned] if planned.first is None else [planned, planned.first.plan]
+        dues = [due for plan in plans if (due := self.due(plan, self.price(plan))) is not None]
         try:
-            self.ledger.check(self.payer, priced(*prices), self._caps(), self.study)
+            self.ledger.check(self.payer, priced(*dues), self._caps(), self.study)
         except Overdrawn as error:
             raise self._exhausted(planned.price, planned, error) from None
 
@@ -220,17 +221,23 @@ class AnalystBudget:
         """Return what each plan would cost now, in this order; equal plans are paid once."""
         billed, paid = [], set[tuple[str, str]]()
         for planned in plans:
-            cost, prices = 0.0, list[tuple[BlocksRead, Amount]]()
+            cost, prices = 0.0, list[tuple[Due, Amount]]()
             first, asker = ((), "") if planned.first is None else ((planned.first.plan,), planned.first.asker)
             # with its own bound search, a plan has a smaller share of its price: the asker tells them apart
             for plan in (planned, *first):
-                if (plan.digest, asker) in paid or self.stored(plan) is not None:
+                due = self.due(plan, self._most(plan))
+                if (plan.digest, asker) in paid or due is None:
                     continue
                 paid.add((plan.digest, asker))
                 cost += plan.epsilon
-                prices.append((self.read_by(plan), self._most(plan)))
+                prices.append(due)
             billed.append((cost, priced(*prices)))
         return billed
+
+    def due(self, planned: Plan, price: Amount) -> tuple[Due, Amount] | None:
+        """Return what a plan would cost this analyst now, and where; None if nothing."""
+        payer = self.payer, self.study
+        return self.ledger.due(planned.digest, self._version(planned), payer, price, self.read_by(planned))
 
     def stored(self, planned: Plan) -> Stored | None:
         """Return the receipt if this analyst has paid for the plan, with the answer if there is one."""
@@ -318,7 +325,7 @@ class AnalystBudget:
             self.accountant,
             self.budget,
             self._accounts(read),
-            lambda price: self.holds({read: price}),
+            lambda price: self.holds({Due(read): price}),
             self.ceiling,
         )
         return too_dear(price, planned.events, means, error)
@@ -378,8 +385,9 @@ class AnalystBudget:
         """
         prices = after or {}
         left = [self._left(each.analyst, each.shared, each) for each in self._standings(prices, read)]
+        own = [price for _, price in of_account(prices, by_analyst)]
         for cap, spent in self._within(self._caps()):
-            gone = sum(prices.values(), spent)
+            gone = sum(own, spent)
             granted, shown = self._balance(cap.analyst, gone, cap.epsilon)
             left.append(max(0.0, granted - shown))
         return min(left)
@@ -431,6 +439,14 @@ class AnalystBudget:
             before = replace(each, spent=each.spent - sum(paid, self.accountant.zero))
             left.append(self._left(each.analyst, "", before))
         return min(left)
+
+    def paid_in(self, entry: Entry) -> tuple[str, ...]:
+        """Return what the blocks of units are called that an entry is paid in; none where it is in all."""
+        blocks = self.ledger.paid_in(entry)
+        if blocks is None:
+            return ()
+        names = self.ledger.blocks()
+        return tuple(names[block] for block in blocks)
 
     def _is_paid_in(self, entry: Entry, block: int) -> bool:
         blocks = self.ledger.paid_in(entry)

@@ -164,7 +164,8 @@ def budget_json(db: DirectCalls, most: int | None = None) -> str:
 def budget_csv(db: DirectCalls, most: int | None = None) -> str:
     """Return the latest purchases, ``most`` at most, as CSV."""
     names = [field.name for field in fields(Purchase)]
-    return csv_text(names, ([getattr(each, name) for name in names] for each in _purchases(db, most)))
+    rows = (asdict(each) | {"blocks": "; ".join(each.blocks)} for each in _purchases(db, most))
+    return csv_text(names, ([row[name] for name in names] for row in rows))
 
 
 def _shares(account: Account) -> dict[str, float]:

@@ -56,3 +56,11 @@ WHERE income > (SELECT coefficient FROM DP_LINEAR((SELECT income, age FROM patie
 -- oracle: no-meaning (DuckDB has no such function; tests/privacy/test_models.py compares it)
 -- plain: SELECT 'height' AS term, regr_slope(age, height) AS coefficient FROM patients
 SELECT term, coefficient, low, high FROM DP_LINEAR((SELECT age, height, born > DATE '1980-01-01' AS young FROM patients));
+
+-- case: days and moments that predict
+-- outcome: accepted
+-- oracle: no-meaning (DuckDB has no such function; tests/privacy/test_models.py compares it)
+-- plain: SELECT 'born' AS term, regr_slope(cost, date_diff('day', DATE '1970-01-01', visited_on)) AS coefficient FROM visits
+SELECT term, coefficient
+FROM DP_LINEAR((SELECT OPTIONS(max_rows_contributed = 3) v.cost, v.visited_on, v.seen_at, p.born
+                FROM visits AS v JOIN patients AS p USING (patient_id))) AS fit;

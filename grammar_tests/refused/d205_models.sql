@@ -5,10 +5,10 @@
 -- instead: SELECT * FROM DP_LINEAR((SELECT sex = 'F' AS is_f, age FROM patients))
 SELECT * FROM DP_LINEAR((SELECT sex, age FROM patients));
 
--- case: a day that predicts
--- outcome: refused D205 at 1:38
--- instead: SELECT * FROM DP_LINEAR((SELECT age, date_diff('day', DATE '2020-01-01', born) AS days FROM patients))
-SELECT * FROM DP_LINEAR((SELECT age, born FROM patients));
+-- case: a day that is predicted
+-- outcome: refused D205 at 1:33
+-- instead: SELECT * FROM DP_LINEAR((SELECT date_diff('day', DATE '2020-01-01', born) AS days, age FROM patients))
+SELECT * FROM DP_LINEAR((SELECT born, age FROM patients));
 
 -- case: a list that predicts
 -- outcome: refused D205 at 1:38

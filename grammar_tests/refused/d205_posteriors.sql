@@ -53,3 +53,13 @@ SELECT DP_BETA(COUNT(*) FILTER (WHERE smoker), COUNT(*) FILTER (WHERE NOT smoker
 -- outcome: refused D205 at 1:38
 -- instead: SELECT DP_NORMAL(SUM(age), COUNT(age), 12.5) FROM patients
 SELECT DP_NORMAL(SUM(age), COUNT(*), age) FROM patients;
+
+-- case: the posterior of counts of a private view
+-- outcome: refused D205 at 1:8
+-- instead: SELECT DP_BETA(COUNT(*) FILTER (WHERE sex = 'F'), COUNT(*) FILTER (WHERE sex <> 'F')) AS share FROM patients
+SELECT DP_BETA(COUNT(*) FILTER (WHERE sex = 'F'), COUNT(*) FILTER (WHERE sex <> 'F')) FROM headcounts;
+
+-- case: the posterior of single counts of a private view
+-- outcome: refused D205 at 1:13
+-- instead: SELECT sex, DP_NORMAL(SUM(age), COUNT(*), 20) AS mean FROM patients GROUP BY sex
+SELECT sex, DP_NORMAL(n, n, 20) FROM headcounts;

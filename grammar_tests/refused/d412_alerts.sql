@@ -24,6 +24,11 @@ SELECT DP_ABOVE('crowd', SUM(age)) FROM patients;
 -- instead: SELECT DP_ABOVE('crowd', SUM(GREATEST(LEAST(age - 40, 1), 0))) FROM patients
 SELECT DP_ABOVE('crowd', SUM(GREATEST(LEAST(age - 40, 1), -1))) FROM patients;
 
+-- case: a number that is raised to 0
+-- outcome: refused D412 at 1:16
+-- instead: SELECT DP_ABOVE('crowd', COUNT(*)) FROM patients
+SELECT OPTIONS(non_negative = true) DP_ABOVE('crowd', COUNT(*)) FROM patients;
+
 -- case: a number of public rows
 -- outcome: refused D412 at 1:8
 -- instead: SELECT COUNT(*) > 100 FROM wards

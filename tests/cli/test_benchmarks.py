@@ -64,6 +64,7 @@ TITLES = {
     "logistic": "a logistic fit on ten numbers, epsilon 1",
     "server": "four clients that repeat",
     "posteriors": "95 % intervals that hold",
+    "clusters": "loss beside k-means without privacy, epsilon 1",
 }
 """A title of each benchmark; those that run together share the data that they make."""
 

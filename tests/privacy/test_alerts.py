@@ -17,8 +17,9 @@ import pytest
 
 import dpsql
 from dpsql.accounting.ledger import Ledger
-from dpsql.alerts import answers
+from dpsql.alerts import questions, thresholds
 from dpsql.audit import plan_of
+from dpsql.cli import main
 from dpsql.engines.duckdb import DuckDB
 from dpsql.ir.event import AlertEvent
 from dpsql.ir.plan import AlertQuestion, Noise, Plan
@@ -247,6 +248,24 @@ def test_who_joins_an_ended_alert_has_its_answers(data: Path) -> None:
         assert spent(bo, "bo") == 0.5
 
 
+def test_who_joins_with_a_new_question_is_told_the_end_and_not_refused(
+    data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The end is what was paid for: the payment is answered with it, once, and no row is measured for it."""
+    with dpsql.connect(data, analyst="ana") as ana, dpsql.connect(data, analyst="bo") as bo:
+        ana.execute(CERTAIN.format(1))
+        ana.execute("GRANT SELECT ON PRIVATE ALERT flu TO bo")
+        outcome(ana, asked(1))
+        printed, engine = list[object](), bo._open().engine
+        monkeypatch.setattr(engine, "measure_sql", lambda measure: printed.append(measure) or "")
+        monkeypatch.setattr(engine, "measure", lambda measure: pytest.fail("a row is read"))
+        joined = bo.execute(asked(2))
+        assert (joined.rows, joined.cost, spent(bo, "bo"), len(printed)) == ([(None,)], 0.5, 0.5, 1)
+        assert joined.note.startswith("flu has ended: it said true on 2")
+        assert refused(bo, asked(2)) == refused(bo, asked(3)) == "D515"
+        assert spent(bo, "bo") == 0.5
+
+
 @pytest.mark.parametrize("kind", ["ALERT", "VIEW"])
 def test_what_is_only_shown_changes_nothing(data: Path, kind: str) -> None:
     on = "PRIVATE ALERT flu" if kind == "ALERT" else "flu"
@@ -325,12 +344,16 @@ def test_it_is_paid_in_all_blocks(tmp_path: Path) -> None:
 
 
 def test_a_block_that_came_later_is_not_asked(tmp_path: Path) -> None:
-    """With ``check`` a new block has spent nothing: what an alert tells of its units is not paid."""
+    """With ``check`` a new block has spent nothing: what an alert tells of its units is not paid.
+
+    Who was lent the alert is refused before paying for it.
+    """
     blocks = 'blocks = {{ column = "year", values = [{}], check = true }}'
     data = built(tmp_path / "later", blocks=blocks.format("2020, 2021"))
-    with dpsql.connect(data) as db:
+    with dpsql.connect(data, analyst="ana") as db:
         db.execute(CREATE)
         assert not outcome(db, "SELECT DP_ABOVE('flu', COUNT(*)) FROM people")
+        db.execute("GRANT SELECT ON PRIVATE ALERT flu TO bo")
     with duckdb.connect(str(data)) as connection:
         connection.execute("INSERT INTO people SELECT i, 20, 2025 FROM range(1000, 1050) AS t(i)")
     policy = data.with_suffix(".toml")
@@ -340,6 +363,10 @@ def test_a_block_that_came_later_is_not_asked(tmp_path: Path) -> None:
         assert not outcome(db, "SELECT DP_ABOVE('flu', COUNT(*)) FROM people WHERE year = 2020")
         for sql in ("FROM people", "FROM people WHERE year = 2025", "FROM visits"):
             assert refused(db, f"SELECT DP_ABOVE('flu', COUNT(*)) {sql}") == "D412"
+            with dpsql.connect(data, analyst="bo") as bo:
+                question = f"SELECT DP_ABOVE('flu', COUNT(*)) {sql}"
+                assert (refused(bo, question), refusal_of_stored(bo, question)[0]) == ("D412", "D412")
+                assert spent(bo, "bo") == 0
         db.execute("CREATE PRIVATE ALERT all_blocks WITH (epsilon = 0.5, above = 1e6)")
         assert not outcome(db, "SELECT DP_ABOVE('all_blocks', COUNT(*)) FROM people")
 
@@ -482,8 +509,8 @@ class Draws:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.thresholds: list[tuple[float, int]] = []
         self.questions: list[float] = []
-        monkeypatch.setattr(answers, "from_system", self.question)
-        monkeypatch.setattr(answers.sampler, "laplace", self.threshold)
+        monkeypatch.setattr(questions, "from_system", self.question)
+        monkeypatch.setattr(thresholds.sampler, "laplace", self.threshold)
 
     def question(self, noise: Noise, size: int) -> Any:
         assert (noise.mechanism, size) == ("laplace", 1)
@@ -528,12 +555,12 @@ def test_without_noise_outcomes_are_what_the_data_says(data: Path, monkeypatch: 
 def test_a_threshold_that_is_drawn_at_each_question_is_found(
     db: dpsql.Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    draws, own = Draws(monkeypatch), answers._decided
+    draws, own = Draws(monkeypatch), questions._decided
 
     def redrawn(session: Any, receipt: Any, stored: bytes, planned: Any, question: Any) -> Any:
-        return own(session, receipt, answers._thresholds(planned), planned, question)
+        return own(session, receipt, questions.drawn_thresholds(planned), planned, question)
 
-    monkeypatch.setattr(answers, "_decided", redrawn)
+    monkeypatch.setattr(questions, "_decided", redrawn)
     with pytest.raises(AssertionError):
         each_draws_once(db, draws)
 
@@ -541,7 +568,7 @@ def test_a_threshold_that_is_drawn_at_each_question_is_found(
 def stored_before_it_is_shown(db: dpsql.Connection, monkeypatch: pytest.MonkeyPatch) -> None:
     """What ``decide`` returns is in the file by then: another connection to the ledger sees it."""
     db.execute(CERTAIN.format(1))
-    own, seen = answers._outcome, list[bool]()
+    own, seen = questions._outcome, list[bool]()
 
     def looked(session: Any, statement: Any, plan: Plan, *rest: Any, **named: Any) -> Any:
         assert plan.question is not None
@@ -551,7 +578,7 @@ def stored_before_it_is_shown(db: dpsql.Connection, monkeypatch: pytest.MonkeyPa
         other.close()
         return own(session, statement, plan, *rest, **named)
 
-    monkeypatch.setattr(answers, "_outcome", looked)
+    monkeypatch.setattr(questions, "_outcome", looked)
     outcome(db, asked(1))
     assert seen
     assert all(seen)
@@ -622,7 +649,7 @@ def after(call):
 
 moment = sys.argv[3]
 if moment == "after the debit":
-    answers._thresholds = die
+    answers.drawn_thresholds = die
 elif moment == "after the thresholds":
     Ledger.note_view = die
 elif moment == "before the outcome":
@@ -666,18 +693,40 @@ def test_it_survives_a_kill(data: Path, moment: str) -> None:
         assert refused(db, asked(2)) == "D515"
 
 
-ASKER = """
-import sys
+CROWD = """
+import os, sys
 import dpsql
-data, first, many = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
-with dpsql.connect(data, analyst="ana") as db:
-    print("ready", flush=True)
-    sys.stdin.readline()
-    for day in range(first, first + many):
+import dpsql.session, dpsql.alerts.answers, dpsql.engines.exact_tables, dpsql.engines.fast_sums
+
+data, processes, many = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+ready, is_ready = os.pipe()
+waiting, go = os.pipe()
+
+def ask(place):
+    with dpsql.connect(data, analyst="ana") as db:
+        os.write(is_ready, b"y")
+        os.read(waiting, 1)
+        for day in range(1000 * place, 1000 * place + many):
+            question = f"SELECT DP_ABOVE('flu', COUNT(*)) FROM visits WHERE day = {day}"
+            try:
+                said = db.execute(question).rows[0][0]
+            except dpsql.Error as error:
+                said = error.code
+            os.write(1, f"{said}\\n".encode())
+
+for place in range(processes):
+    if not os.fork():
+        os.close(go)
         try:
-            print(db.execute(f"SELECT DP_ABOVE('flu', COUNT(*)) FROM visits WHERE day = {day}").rows[0][0])
-        except dpsql.Error as error:
-            print(error.code)
+            ask(place)
+        finally:
+            os.write(is_ready, b"n")
+            os._exit(0)
+began = [os.read(ready, 1) for _ in range(processes)]
+os.close(go)
+for _ in range(processes):
+    os.wait()
+assert began == [b"y"] * processes
 """
 
 
@@ -687,27 +736,18 @@ with dpsql.connect(data, analyst="ana") as db:
 def test_many_processes_share_one_alert(data: Path, processes: int, times: int) -> None:
     """Every question would be true; as many are as were bought, and all others are refused.
 
-    All are asked at once: nobody begins before all have opened the database.
+    All are asked at once: nobody begins before all have opened the database. All processes are forks of one
+    that has imported what they need: most of their time would be imports.
     """
     with dpsql.connect(data, analyst="ana") as db:
         db.execute(CERTAIN.format(times))
-    running = [
-        subprocess.Popen(
-            [sys.executable, "-c", ASKER, str(data), str(1000 * place), "2"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        for place in range(processes)
-    ]
-    for each in running:
-        assert each.stdout is not None
-        assert each.stdout.readline() == "ready\n"
-    for each in running:
-        assert each.stdin is not None
-        each.stdin.write("\n")
-        each.stdin.flush()
-    said = [line for each in running for line in each.communicate()[0].split()]
+    asked = subprocess.run(
+        [sys.executable, "-c", CROWD, str(data), str(processes), "2"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    said = asked.stdout.split()
     assert said.count("True") == times
     assert said.count("D515") == 2 * processes - times
     with dpsql.connect(data, analyst="ana") as db:
@@ -722,10 +762,8 @@ def test_many_processes_share_one_alert(data: Path, processes: int, times: int) 
 def test_a_file_creates_an_alert_and_asks_it(data: Path, tmp_path: Path, total: list[str]) -> None:
     script = tmp_path / "questions.sql"
     script.write_text(f"{CREATE};\n{asked(1)};\n{asked(2)};\nSELECT COUNT(*) FROM people;\n")
-    command = [sys.executable, "-m", "dpsql.cli", "run", str(data), str(script), *total]
     for more in (["--dry-run"], ["--out", str(tmp_path / "out")]):
-        ran = subprocess.run([*command, *more], capture_output=True, text=True, check=False)
-        assert ran.returncode == 0, ran.stdout + ran.stderr
+        assert main(["run", str(data), str(script), *total, *more]) == 0
     with dpsql.connect(data) as db:
         assert db.execute(asked(1)).repeated
         assert db.execute(asked(2)).rows == [(False,)]
@@ -733,20 +771,18 @@ def test_a_file_creates_an_alert_and_asks_it(data: Path, tmp_path: Path, total: 
 
 
 @pytest.mark.parametrize("above", [1e6, 2e6])
-def test_a_file_is_billed_for_an_alert_that_it_creates_anew(data: Path, tmp_path: Path, above: float) -> None:
+def test_a_file_is_billed_for_an_alert_that_it_creates_anew(
+    data: Path, tmp_path: Path, above: float, capsys: pytest.CaptureFixture[str]
+) -> None:
     with dpsql.connect(data) as db:
         db.execute(CREATE)
     anew = f"DROP PRIVATE ALERT flu;\nCREATE PRIVATE ALERT flu WITH (epsilon = 0.5, above = {above});\n"
     script = tmp_path / "questions.sql"
     script.write_text(f"{anew}{asked(1)};\n{anew}{asked(1)};\n")
-    command = [sys.executable, "-m", "dpsql.cli", "run", str(data), str(script), "--apart"]
-    said = subprocess.run([*command, "--dry-run"], capture_output=True, text=True, check=False)
-    assert said.returncode == 0, said.stdout + said.stderr
-    assert "free" not in said.stdout.splitlines()[-1], said.stdout
-    ran = subprocess.run(
-        [*command, "--out", str(tmp_path / "out")], capture_output=True, text=True, check=False
-    )
-    assert ran.returncode == 0, ran.stdout + ran.stderr
+    command = ["run", str(data), str(script), "--apart"]
+    assert main([*command, "--dry-run"]) == 0
+    assert "free" not in capsys.readouterr().out.splitlines()[-1]
+    assert main([*command, "--out", str(tmp_path / "out")]) == 0
     with dpsql.connect(data) as db:
         assert len([each for each in db._open().ledger.alerts() if each.digest]) == 1
         assert db.budget.spent == pytest.approx(0.897, rel=0.02)  # of three alerts at .5

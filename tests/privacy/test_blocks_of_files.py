@@ -11,7 +11,7 @@ from test_unit_blocks import YEARS, World, condition
 from dpsql.batch.bill import first_bill
 from dpsql.batch.script import read
 from dpsql.ir.plan import Plan
-from dpsql.plan import joint
+from dpsql.plan import blocks
 from dpsql.plan.blocks import blocks_read
 
 
@@ -76,18 +76,26 @@ def test_no_unit_of_another_block_moves_what_is_measured_together(world: World, 
 
 
 def test_one_statement_that_is_left_out_is_found(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A planted error: the rows of the first statement stand for those of all."""
-    right = joint._rows_of
-    first: list[object] = []
-
-    def only_first(asked: joint.Asked) -> object:
-        first[:] = first or [right(asked)]
-        return first[0]
-
-    monkeypatch.setattr(joint, "_rows_of", only_first)
+    """A planted error: the blocks of the first statement stand for those of all."""
     plans = plans_of(world, younger("cohort = 2023") + younger("cohort = 2024"))
     assert plans
+    assert world.moved(plans[0]) == []
+    monkeypatch.setattr(blocks, "_of_cells", lambda *given: frozenset({1}))
     assert world.moved(plans[0])
+
+
+def test_cells_in_another_order_are_found(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A planted error: cells are taken for those of the next cohort, as if their parts were turned."""
+    right, cohorts = blocks._of_cells, 3
+    monkeypatch.setattr(
+        blocks, "_of_cells", lambda cells, at, all_: right(cells, _turned(at, len(at) // cohorts), all_)
+    )
+    plans = plans_of(world, younger("cohort = 2023") + younger("cohort = 2024"))
+    assert world.moved(plans[0])
+
+
+def _turned(places: tuple[int, ...], by: int) -> tuple[int, ...]:
+    return (*places[-by:], *places[:-by])
 
 
 def test_the_union_of_the_statements_is_paid(world: World) -> None:

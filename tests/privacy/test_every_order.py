@@ -10,17 +10,23 @@ from fractions import Fraction
 
 import mpmath
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from dpsql.accounting import accountant, choices, every_order, responses
+from dpsql.accounting import accountant, every_order, responses
 from dpsql.accounting.choices import choice_rho
 from dpsql.accounting.conversions import response_rho
-from dpsql.accounting.divergences import response_divergence
+from dpsql.accounting.divergences import LARGE, SMALL, choice_divergence, response_divergence
 from dpsql.accounting.responses import designed_divergence, designed_rho
 from dpsql.ir.event import ChoiceEvent, ResponseEvent
 from dpsql.mechanisms.randomized_response import WORDS, design
 from dpsql.plan.export import MOST_VALUES
 
 ORDERS = [1 + 10 ** (place / 8) for place in range(-40, 33)]
+
+
+def number(exact: Fraction) -> mpmath.mpf:
+    return mpmath.mpf(exact.numerator) / exact.denominator
 
 
 def laws(epsilon: float, values: int) -> list[tuple[list[mpmath.mpf], list[mpmath.mpf]]]:
@@ -55,7 +61,7 @@ def test_a_charge_is_not_below_the_divergence_of_the_laws(seed: int) -> None:
     with mpmath.workdps(60):
         rho = designed_rho(Fraction(epsilon), designed)
         exact = [divergence(epsilon, values, order) / order for order in ORDERS]
-        assert max(exact) <= mpmath.mpf(rho.numerator) / rho.denominator
+        assert max(exact) <= number(rho)
         assert max(exact) * 1.03 >= float(min(rho, response_rho(Fraction(epsilon)))) * 0.99
         for order in ORDERS[::6]:
             charged = designed_divergence(Fraction(epsilon), designed, Fraction(order))
@@ -117,12 +123,37 @@ def greatest(epsilon: float) -> mpmath.mpf:
     return max(of_two_ends(epsilon, -epsilon * place, order) for place in places for order in ORDERS[::8])
 
 
-@pytest.mark.parametrize("epsilon", [1.0, 1.7, 3.0, 8.0, 40.0])
+@pytest.mark.parametrize("epsilon", [0.05, 1.0, 1.7, 3.0, 8.0, 40.0])
 def test_a_choice_costs_no_less_than_any_loss_on_two_ends(epsilon: float) -> None:
     with mpmath.workdps(40):
         found, rho = greatest(epsilon), choice_rho(Fraction(epsilon))
-        assert found <= mpmath.mpf(rho.numerator) / rho.denominator <= found * mpmath.mpf("1.003")
+        assert found <= number(rho) <= found * mpmath.mpf("1.001")
     assert accountant("zcdp").charge((ChoiceEvent(epsilon),)).main == math.ceil(rho * 10**15)
+
+
+def test_an_order_that_is_not_the_worst_is_found() -> None:
+    """A planted error: D_2 / 2 for the limit at order 1, where it is least below it."""
+    with mpmath.workdps(40):
+        assert greatest(1.0) > number(choice_divergence(Fraction(1), Fraction(2)) / 2)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.floats(-8.9, 3.9).map(lambda power: Fraction(10.0**power)), st.floats(-9, 3))
+def test_no_order_of_a_choice_is_above_its_limit_at_one(epsilon: Fraction, power: float) -> None:
+    """Also near 1, where D_a / a comes within (a - 1) of the limit: the proof is of all a > 1."""
+    order, rho = 1 + Fraction(10.0**power), choice_rho(epsilon)
+    assert choice_divergence(epsilon, order) / order <= rho * (1 + Fraction(1, 10**28)) <= epsilon**2 / 8 * 2
+    near = choice_divergence(epsilon, 1 + Fraction(1, 10**9)) / rho
+    assert near >= 1 - Fraction(1 + epsilon, 10**8)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.floats(-8.9, 3.9).map(lambda power: Fraction(10.0**power)))
+def test_digits_of_a_choice_are_enough(epsilon: Fraction) -> None:
+    with mpmath.workdps(200):
+        inverse = number(epsilon) / (1 - mpmath.exp(-number(epsilon)))
+        exact = inverse - 1 - mpmath.log(inverse)
+        assert exact <= number(choice_rho(epsilon)) <= exact * (1 + mpmath.mpf(10) ** -29)
 
 
 def test_a_step_that_is_not_tested_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -153,7 +184,8 @@ def test_steps_cover_a_greatest_that_lies_between(seed: int) -> None:
 
 
 def test_what_is_saved() -> None:
-    """One part in a hundred at epsilon 1, a fifth at 4.5; below 1 nothing is asked."""
-    part = {e: float(choice_rho(Fraction(e)) / (Fraction(e) ** 2 / 8)) for e in (0.5, 1.0, 2.0, 4.0)}
-    assert part == pytest.approx({0.5: 1, 1.0: 0.987, 2.0: 0.95, 4.0: 0.836}, abs=2e-3)
-    assert choice_rho(Fraction(choices.MOST + 1)) == Fraction(choices.MOST + 1) ** 2 / 8
+    """One part in a hundred at epsilon 1, a fifth at 4.5; at the ends of the formula nothing."""
+    part = {e: float(choice_rho(Fraction(e)) / (Fraction(e) ** 2 / 8)) for e in (0.01, 0.5, 1.0, 2.0, 4.0)}
+    assert part == pytest.approx({0.01: 1, 0.5: 0.9966, 1.0: 0.9864, 2.0: 0.949, 4.0: 0.835}, abs=1e-3)
+    for epsilon in (Fraction(0), SMALL, Fraction(LARGE + 1)):
+        assert choice_rho(epsilon) == epsilon**2 / 8

@@ -19,10 +19,10 @@ import dpsql
 from dpsql.audit import plan_of
 from dpsql.audit.oracles import without_noise
 from dpsql.ir.model import Fit
-from dpsql.ir.plan import MeasurePlan, Noise
+from dpsql.ir.plan import MeasurePlan, Noise, Shape
 from dpsql.mechanisms import mechanism
 from dpsql.post.finish import followed
-from dpsql.post.models import fitted, note
+from dpsql.post.models import fitted, matrices_of, note
 from dpsql.release.release import release
 
 POLICY = """
@@ -58,6 +58,17 @@ id = {{}}
 paid = {{ range = [0, 1000] }}
 late = {{}}
 """
+DAYS = """
+[tables.days.columns]
+id = { }
+cost = { range = [0, 2000] }
+born = { range = [1930-01-01, 2010-12-31] }
+seen = { range = [2020-01-01T00:00:00, 2024-12-31T23:59:59] }
+
+[tables.days]
+unit = { column = "id" }
+rows_per_unit = 1
+"""
 COLUMNS = "cost, age, sex, ward, smoker, bmi"
 LINEAR = f"SELECT * FROM DP_LINEAR((SELECT {COLUMNS} FROM people))"
 
@@ -79,11 +90,19 @@ def built(folder: Path, people: int, accountant: str = "zcdp", seed: int = 1) ->
                   'M' END AS sex, ['A', 'B', 'C'][1 + floor(random() * 3)::INTEGER] AS ward,
                   random() < 0.2 AS smoker, 16 + 24 * random() AS bmi FROM range({people}) AS r(i))""")
         plain.execute("""
+            CREATE TABLE days AS
+            SELECT id, cost, CASE WHEN id % 11 > 0
+                                  THEN TIMESTAMP '2020-01-01' + to_minutes(id * 7919 % 2600000) END AS seen,
+                   CASE WHEN id % 7 > 0 THEN DATE '2024-06-01' - (365 * age + id % 365)::INTEGER
+                        ELSE DATE 'infinity' END AS born
+            FROM people""")
+        plain.execute("""
             CREATE TABLE visits AS SELECT id, cost / 2 AS paid, id % 3 = k AS late
             FROM people, range(3) AS r(k) WHERE k <= id % 3""")
     shutil.copy(path, path.with_name("plain.duckdb"))
     delta = "" if accountant == "pure" else "delta = 1e-6"
-    path.with_suffix(".toml").write_text(POLICY.format(accountant=accountant, delta=delta), encoding="utf-8")
+    policy = POLICY.format(accountant=accountant, delta=delta) + DAYS
+    path.with_suffix(".toml").write_text(policy, encoding="utf-8")
     return path
 
 
@@ -151,6 +170,44 @@ def test_one_predictor_is_as_in_duckdb(
     (_, start, *_), (_, slope, *_) = without_noise(db, f"SELECT * FROM DP_LINEAR(({fit}))", 1.0)
     expected = plain.execute(f"SELECT regr_intercept(y, x), regr_slope(y, x) FROM ({theirs})").fetchone()
     assert (start, slope) == pytest.approx(expected, rel=1e-3, abs=1e-3)
+
+
+def test_days_and_moments_predict(db: dpsql.Connection, plain: duckdb.DuckDBPyConnection) -> None:
+    """Their coefficients are for each day; what has no end, or is NULL, is in no row of a model."""
+    rows = without_noise(db, "SELECT * FROM DP_LINEAR((SELECT cost, born, seen FROM days))", 1.0)
+    read = "date_diff('day', DATE '1970-01-01', born), epoch_us(seen) / 86400e6, cost"
+    found = plain.execute(f"SELECT {read} FROM days WHERE isfinite(born) AND isfinite(seen)").fetchall()
+    days = np.array(found, dtype=float)
+    terms = np.column_stack((np.ones(len(days)), days[:, :2]))
+    expected = np.linalg.lstsq(terms, days[:, 2], rcond=None)[0]
+    assert 5_000 < len(days) < 10_000
+    assert [row[0] for row in rows] == ["(intercept)", "born", "seen"]
+    assert [row[1] for row in rows] == pytest.approx(expected, rel=1e-3)
+
+
+def test_as_many_sums_as_a_norm_has_parts(db: dpsql.Connection, plain: duckdb.DuckDBPyConnection) -> None:
+    """561 sums of units of several rows: their norm is a sum of sums (and 5,151 of 100 terms, as a sweep)."""
+    check_cosines(db, plain, 31)
+
+
+@pytest.mark.sweep
+def test_a_hundred_terms(db: dpsql.Connection, plain: duckdb.DuckDBPyConnection) -> None:
+    check_cosines(db, plain, 99)
+
+
+def check_cosines(db: dpsql.Connection, plain: duckdb.DuckDBPyConnection, number: int) -> None:
+    """Compare the sums of products of cosines of what was paid, and of what is predicted, with numpy's."""
+    said = [f"cos({place} * paid)" for place in range(1, number + 1)]
+    columns = ", ".join(f"{each} AS c{place}" for place, each in enumerate(said))
+    planned = planned_of(db, f"SELECT * FROM DP_LINEAR((SELECT paid, {columns} FROM visits))")
+    model, exact = planned.measure.model, db._open().engine.measure(planned)
+    assert model is not None
+    silent = release(exact, planned, nothing)
+    found = matrices_of(silent, planned, model, np.zeros((0, silent.sums.shape[1])))[0]
+    rows = plain.execute(f"SELECT {', '.join(said)}, (paid - 500) / 500 FROM visits").fetchall()
+    terms = np.column_stack((np.ones(len(rows)), np.array(rows, dtype=float)))
+    assert planned.shape is Shape.UNIT
+    assert found == pytest.approx(terms.T @ terms, rel=1e-4, abs=0.02)
 
 
 def test_values_that_no_range_holds(db: dpsql.Connection, plain: duckdb.DuckDBPyConnection) -> None:
@@ -351,11 +408,12 @@ def test_each_sum_is_of_its_own_terms(db: dpsql.Connection, plain: duckdb.DuckDB
             assert ours == pytest.approx(float(theirs), rel=1e-4, abs=0.02), (place, other)
 
 
-def test_as_many_terms_as_are_answered(db: dpsql.Connection) -> None:
-    """The shortest solution of terms that say the same thing thirty times: it never fails."""
-    columns = ", ".join(f"(age + {place}) % {2 * place + 3} AS x{place}" for place in range(1, 30))
+@pytest.mark.parametrize("terms", [12, pytest.param(100, marks=pytest.mark.sweep)])
+def test_terms_that_say_the_same_thing_often(db: dpsql.Connection, terms: int) -> None:
+    """The shortest solution: it never fails."""
+    columns = ", ".join(f"(age + {place}) % {2 * place + 3} AS x{place}" for place in range(1, terms))
     rows = db.execute(f"SELECT * FROM DP_LINEAR((SELECT cost, {columns} FROM people))").fetchall()
-    assert len(rows) == 30
+    assert len(rows) == terms
     assert all(math.isfinite(row[1]) for row in rows)
 
 

@@ -319,6 +319,21 @@ def test_bounds_are_found_and_accuracy_is_reached_in_steps(people: Path) -> None
             db.execute("SELECT town, COUNT(*) FROM people GROUP BY town")
 
 
+def test_what_it_has_no_price_for_is_refused_before_it_is_paid(people: Path) -> None:
+    """It was written before there were alerts: its ``assert_never`` becomes a refusal."""
+    create = "CREATE PRIVATE ALERT many WITH (epsilon = 0.1, above = 100)"
+    with dpsql.connect(people, analyst="ana") as db:
+        for call in (db.execute, db.explain, db.price, db.stored, db.headings):
+            with pytest.raises(
+                dpsql.OperationalError, match="renyi knows no price of a private alert"
+            ) as caught:
+                call(create)
+            assert caught.value.code == "D516"
+        assert db.budget.spent == 0
+        assert db.execute(COUNT).cost == 0.1
+    assert [each["kind"] for each in entries(people) if each["kind"] in ("debit", "alert")] == ["debit"]
+
+
 def test_a_file_shares_a_total(people: Path, capsys: pytest.CaptureFixture[str]) -> None:
     script, out = people.with_suffix(".sql"), people.with_name("out")
     script.write_text("SELECT COUNT(*) FROM people; SELECT SUM(age) FROM people WHERE id > 10;")

@@ -215,6 +215,9 @@ def test_groups_and_studies_from_the_policy(people: Path, capsys: pytest.Capture
         assert owner.execute(COUNT.format(3), epsilon=0.3).cost == 0.3
         with pytest.raises(dpsql.OperationalError, match="knows no study flue"):
             owner.study = "flue"
+        drawn = {each.analyst: each.steps[-1][1] for each in owner.spending}
+        for account in (*owner.budget.accounts, *owner.budget.shared):
+            assert drawn[account.analyst] == pytest.approx(account.spent)
     assert main(["budget", str(people)]) == 0
     shown = capsys.readouterr().out
     assert re.search(r"group students +│ +0\.5 ", shown)

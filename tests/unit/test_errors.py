@@ -16,17 +16,20 @@ import duckdb
 import pytest
 
 import dpsql
-from dpsql import audit
+from dpsql import accounting, audit
 from dpsql.accounting.entries import Overdrawn
 from dpsql.accounting.units import Units
+from dpsql.accounting.zcdp import Zcdp
 from dpsql.batch.atomic_files import alone
 from dpsql.cli import main
 from dpsql.dbapi.guard import guarded
 from dpsql.engines.postgres.dialect import refused
 from dpsql.errors import CODES, Error, class_of, refuse
+from dpsql.ir.event import AlertEvent, Event
 from dpsql.parse.scripts import statements
 
 COUNT = "SELECT COUNT(*) FROM patients"
+CREATE = "CREATE PRIVATE ALERT many WITH (above = 100)"
 FIXTURES = Path(__file__).parents[2] / "grammar_tests" / "refused"
 
 Trigger = Callable[[Path], Any]
@@ -144,6 +147,24 @@ def alert_that_has_ended(clinic: Path) -> None:
     ask("SELECT DP_ABOVE('many', COUNT(*)) FROM visits")(clinic)
 
 
+def alert_without_a_price(clinic: Path) -> None:
+    """Under an accountant that was written before there were alerts."""
+
+    class Older(Zcdp):
+        name = "older"
+
+        def _charge(self, event: Event) -> Units:
+            if isinstance(event, AlertEvent):
+                raise TypeError("older knows no AlertEvent")
+            return super()._charge(event)
+
+    accounting._shelf()["older"] = Older()
+    try:
+        with_policy('accountant = "zcdp"', 'accountant = "older"', CREATE)(clinic)
+    finally:
+        del accounting._shelf()["older"]
+
+
 def nothing_to_show(clinic: Path) -> None:
     policy = clinic.with_suffix(".toml")
     policy.write_text(policy.read_text().replace("[unit]", "[unit]\nabout = 10"))
@@ -178,6 +199,7 @@ TRIGGERS: dict[str, Trigger] = {
     "D513": another_range,
     "D514": file_of_units_is_gone,
     "D515": alert_that_has_ended,
+    "D516": alert_without_a_price,
     "D601": ask("SELECT CAST('x' || COUNT(*) AS INTEGER) FROM patients"),
     "D602": lambda clinic: ask(COUNT)(clinic.with_name("none.duckdb")),
     "D603": time_limit,

@@ -263,7 +263,8 @@ def calm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
 def test_in_every_fixture_a_number_with_a_margin_differs_by_its_own_noise_alone(calm: Session) -> None:
     """What a measure would say without its noise is the same after each draw of the stages before it.
 
-    Three draws at a small price; where they move what is measured later, that must show no margin.
+    Three draws at a small price; where they move what is measured later, that must show no margin. The steps
+    of a fit rest on the steps before; its margins come from simulated noise of them all (logistic.py).
     """
     moved = 0
     for case in STAGED:
@@ -275,7 +276,7 @@ def test_in_every_fixture_a_number_with_a_margin_differs_by_its_own_noise_alone(
         for each, (first, *others) in zip(measures, tables, strict=True):
             same = all(_seen(first, each) == _seen(other, each) for other in others)
             moved += not same
-            assert same or each.rests_on_noise, case.id
+            assert same or each.rests_on_noise or each.measure.model is not None, case.id
     assert moved > 20
 
 

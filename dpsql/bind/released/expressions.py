@@ -76,7 +76,7 @@ class ReleasedExpressions:
         self._places = {named.name: i for i, (_, named) in enumerate(keys)}
         self.grouping: Callable[[list[int]], exp.Expr] | None = None
         self._called: dict[AggregateCall, str] = {}  # without its name: equal calls are released once
-        self._noised: set[str] = set()
+        self._sums, self._noised = set[str](), set[str]()
         self.lookup: Callable[[Scalar], exp.Expr | None] | None = None
         self.derived: list[Derived] = []
         self.posteriors: list[Posterior] = []
@@ -208,8 +208,7 @@ class ReleasedExpressions:
         formula = formula_of(expression, self.name, self.aliases)
         if formula is None or not is_linear(formula):
             return None
-        simple = {name for call, name in self._called.items() if _is_sum(call)}
-        return formula if columns_in(formula) <= simple else None
+        return formula if columns_in(formula) <= self._sums else None
 
     def _margin_column(self, expression: exp.Expr) -> str | None:
         """Return the released number or the formula with the half-width of an output, or None."""
@@ -293,6 +292,8 @@ class ReleasedExpressions:
         if unnamed not in self._called:
             self._called[unnamed] = self._fresh(call.function)
             self._noised.add(self._called[unnamed])
+            if _is_sum(call):
+                self._sums.add(self._called[unnamed])
         return self._called[unnamed]
 
     def _key(self, node: exp.Expr) -> str | None:

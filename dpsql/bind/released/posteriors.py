@@ -33,6 +33,7 @@ from dpsql.ir.posterior import Posterior
 Release = Callable[[str, str, tuple[Formula, Formula], tuple[float, ...]], Posterior]
 """Add a posterior to a released table, by its name."""
 
+_OF_A_VIEW = "counts of a private view are found from many noisy sums, and share their noise"
 _UNCHANGED = "these are not numbers of one released table, unchanged or added up in its rows"
 
 
@@ -61,6 +62,7 @@ class PosteriorsAbove:
         return changed
 
     def _posterior(self, node: exp.Expr, place: int | None) -> exp.Expr:
+        self._refuse_views(node)
         numbers = [self._traced(number) for number in numbers_of(node, self._text)]
         items = {number[0] for number in numbers if number is not None and number[0]}
         if None in numbers or len(items) != 1 or not numbers[0][0]:  # type: ignore[index]  # none is None
@@ -76,6 +78,21 @@ class PosteriorsAbove:
         exposed = replace(source, tree=_exposed(source.tree, table, posterior.columns))
         self._items[at] = replace(self._items[at], source=exposed)
         return struct_of(posterior, alias, place)
+
+    def _refuse_views(self, node: exp.Expr) -> None:
+        """Refuse numbers of private views, whose noise together has no density that is known here."""
+        for column in node.find_all(exp.Column):
+            for item in self._named(column):
+                if isinstance(item.source, Open) and item.source.counts is not None:
+                    refuse_posterior(
+                        node, self._text, _OF_A_VIEW, "ask the tables that the view was made of: "
+                    )
+
+    def _named(self, column: exp.Column) -> list[Item]:
+        """Return the FROM items that may have a column."""
+        table, name = column.table.casefold(), column.name.casefold()
+        of_table = [item for item in self._items if table in ("", item.alias.casefold())]
+        return [item for item in of_table if name in map(str.casefold, item.columns)]
 
     def numbers(self, outputs: list[exp.Expr]) -> tuple[Number, ...]:
         """Return what each output is of a released table, if it is one of its numbers."""

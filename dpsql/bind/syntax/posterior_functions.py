@@ -113,12 +113,12 @@ def struct_of(posterior: Posterior, table: str, place: int | None) -> exp.Expr:
     return exp.Case(ifs=[exp.If(this=known, true=exp.Struct(expressions=fields))])
 
 
-def refuse_posterior(node: exp.Expr, text: str, label: str) -> NoReturn:
+def refuse_posterior(node: exp.Expr, text: str, label: str, help: str = "write ") -> NoReturn:
     name = node.name.casefold()
     raise refuse(
         "D205",
         f"{name.upper()} takes released counts and sums",
         span_of(node, text),
         label=label,
-        help=f"write {_EXAMPLES[name]}",
+        help=f"{help}{_EXAMPLES[name]}",
     )
