@@ -53,6 +53,7 @@ ANSWERED = {
 
 UNLIKE = {
     "where/moments.sql: the days since a moment": "DuckDB counts the weeks since a day before our era anew",
+    "scalars/real_numbers.sql: angles of two zeros, of which only a float may be negative": "the sign of a 0",
 }
 """Cases whose tables differ, and why that is the meaning of one function on one row."""
 
