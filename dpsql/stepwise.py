@@ -27,8 +27,7 @@ def answer_in_steps(
     goal, done = plan.goal, list[tuple[MeasurePlan, ReleasedTable]]()
     spent = paid = terms.accountant.zero
     assert goal is not None
-    lookup = bounds_at_any_price(session, terms)
-    steps = [planned_at(session, query, replace(terms, epsilon=price), lookup) for price in plan.steps]
+    steps = [_step(session, query, terms, price) for price in plan.steps]
     measures = [measure for step in steps for measure in step.measures]
     releases = [averaged(measures[: place + 1]) for place in range(len(measures))]
     repeated, confidences = True, confidences_of(goal, releases)
@@ -62,6 +61,10 @@ def answer_in_steps(
     return replace(shown, note=note)
 
 
+def _step(session: Session, query: Query, terms: Terms, price: float) -> Plan:
+    return planned_at(session, query, replace(terms, epsilon=price), bounds_at_any_price(session, terms))
+
+
 def all_steps_paid(session: Session, query: Query, terms: Terms, plan: Plan) -> bool:
     """Whether all steps of a query are in the ledger, so that a repeat is free."""
     return stored_steps(session, query, terms, plan) is not None
@@ -76,6 +79,8 @@ def stored_steps(session: Session, query: Query, terms: Terms, plan: Plan) -> An
             raise LookupError
         return receipt
 
+    if session.stored(_step(session, query, terms, plan.steps[0])) is None:
+        return None  # before all the others are planned
     try:
         types = types_of_stages(plan.stages, session.sealed)
         return answer_in_steps(session, query, terms, plan, types, pay)

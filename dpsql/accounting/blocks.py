@@ -142,6 +142,9 @@ class BlockList:
         each = [(self.touched(*read), price) for read, price in prices]
         if all(blocks is None for blocks, _ in each):
             return [(sum((price for _, price in each), zero), None)]
+        if len(each) == 1 and not whole:
+            [(blocks, price)] = each
+            return [(price, blocks)] if price and blocks else []
         amounts = {
             block: sum((price for blocks, price in each if blocks is None or block in blocks), zero)
             for block in self.numbers
