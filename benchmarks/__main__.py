@@ -20,6 +20,7 @@
     posteriors of shares: how often intervals hold, and what one takes
     alerts     a day that stands out of hundreds, beside as many counts
     clusters   whether k-means on private rows would beat what bins of them give
+    holdout    what a holdout that is asked again and again claims, and what a private one would cost
 
 --quick runs everything on small data, only to test that it runs; its figures mean nothing. --save writes
 benchmarks/results/<name>.json with the versions and the machine beside the figures, and its picture if it has
@@ -48,7 +49,7 @@ QUESTIONS = ("planning", "query", "overhead", "memory", "noise", "accuracy", "co
 QUESTIONS += ("tpch", "answers", "distinct", "peers", "startup", "larger", "ledger", "skipped", "found")
 QUESTIONS += ("questions", "weblog", "tightness", "fitted", "speed", "rivals", "persons", "edge", "workloads")
 QUESTIONS += ("synthetic", "budget", "together", "models", "server", "logistic", "posteriors", "alerts")
-QUESTIONS += ("clusters",)
+QUESTIONS += ("clusters", "holdout")
 SCALED = ("tpch", "speed", "rivals")
 RESULTS = Path(__file__).resolve().parent / "results"
 

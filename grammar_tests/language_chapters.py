@@ -76,8 +76,14 @@ CHAPTERS = (
                 "values may be negative, and questions have twice the noise. The same question about the "
                 "same data has the same outcome. `dpsql explain` says how far from the threshold outcomes "
                 "can be trusted. `DROP PRIVATE ALERT flu` and `GRANT SELECT ON PRIVATE ALERT flu TO bo` "
-                "serve it. The number itself is not shown; it is a COUNT or SUM as any other:",
-                (("select/alerts.sql", "the number of a question"),),
+                "serve it. With `lower = -1`, one alert tells as often whether a public mean still holds for "
+                "the private rows: it is asked about `SUM(x - 0.31)` and `SUM(0.31 - x)` ([design note]"
+                "(design/0045-a-holdout-is-an-alert.md)). "
+                "The number itself is not shown; it is a COUNT or SUM as any other:",
+                (
+                    ("select/alerts.sql", "the number of a question"),
+                    ("select/alerts.sql", "how far private rows are from a public mean"),
+                ),
             ),
             (
                 "Stars, with EXCLUDE, REPLACE and RENAME:",

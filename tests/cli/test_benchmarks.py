@@ -65,6 +65,7 @@ TITLES = {
     "server": "four clients that repeat",
     "posteriors": "95 % intervals that hold",
     "clusters": "loss beside k-means without privacy, epsilon 1",
+    "holdout": "a vote of features, 200 persons and features, no signal",
 }
 """A title of each benchmark; those that run together share the data that they make."""
 
