@@ -19,6 +19,7 @@
     server     what the protocol, logins and idle clients of dpsql serve cost
     posteriors of shares: how often intervals hold, and what one takes
     alerts     a day that stands out of hundreds, beside as many counts
+    engines    TPC-H on PostgreSQL, beside its own plain queries
     clusters   whether k-means on private rows would beat what bins of them give
     holdout    what a holdout that is asked again and again claims, and what a private one would cost
 
@@ -49,8 +50,8 @@ QUESTIONS = ("planning", "query", "overhead", "memory", "noise", "accuracy", "co
 QUESTIONS += ("tpch", "answers", "distinct", "peers", "startup", "larger", "ledger", "skipped", "found")
 QUESTIONS += ("questions", "weblog", "tightness", "fitted", "speed", "rivals", "persons", "edge", "workloads")
 QUESTIONS += ("synthetic", "budget", "together", "models", "server", "logistic", "posteriors", "alerts")
-QUESTIONS += ("clusters", "holdout")
-SCALED = ("tpch", "speed", "rivals")
+QUESTIONS += ("clusters", "holdout", "engines")
+SCALED = ("tpch", "speed", "rivals", "engines")
 RESULTS = Path(__file__).resolve().parent / "results"
 
 

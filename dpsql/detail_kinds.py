@@ -59,6 +59,9 @@ Rows: TypeAlias = list[tuple[object, ...]]
 Group: TypeAlias = Callable[[Sequence[object]], tuple[Value, ...]]
 """Convert the fetched keys of a row to a group."""
 
+Spelling: TypeAlias = Any
+"""A dialect of the engines, which this module lies below."""
+
 Draw: TypeAlias = "Callable[[Noise, int], NDArray[np.int64]]"
 """Draw a number of fresh samples of a planned noise."""
 
@@ -100,7 +103,7 @@ class Planning(Protocol[D]):
 class Printing(Protocol[D]):
     """sql.py: a planned detail -> the SQL that the engine runs, and the fetched numbers -> weights."""
 
-    def reads(self, planned: MeasurePlan, detail_plan: DetailPlan[D]) -> Reads:
+    def reads(self, planned: MeasurePlan, detail_plan: DetailPlan[D], dialect: Spelling = ...) -> Reads:
         """Return the SELECTs; they bound the weight of every unit."""
         ...
 

@@ -23,8 +23,13 @@ _FIRST = "'4713-01-01 (BC) 00:00:00'"
 _LAST = "'294246-12-31 00:00:00'"
 
 
-def amended(folder: Path, world: str) -> Path:
-    """Write a world as a DuckDB file, without what PostgreSQL cannot hold."""
+CALENDAR = "'0001-01-01 00:00:00'", "'9999-12-31 00:00:00'"
+"""The moments that Spark has; infinite ones are not among them."""
+
+
+def amended(folder: Path, world: str, moments: tuple[str, str] | None = None) -> Path:
+    """Write a world as a DuckDB file, without what PostgreSQL cannot hold, or moments outside of these."""
+    first, last = moments or (_FIRST, _LAST)
     path = folder / f"{world}.duckdb"
     with duckdb.connect(str(path)) as connection:
         connection.execute(script(world))
@@ -37,8 +42,9 @@ def amended(folder: Path, world: str) -> Path:
                         f"UPDATE {table} SET {column} = {plain} WHERE {column} LIKE '%' || chr(0) || '%'"
                     )
                 elif sql == "DATE" or sql.startswith("TIMESTAMP"):
-                    ends = f"CAST({_FIRST} AS {sql}) AND CAST({_LAST} AS {sql})"
-                    far = f"{column} NOT BETWEEN {ends} AND isfinite({column})"
+                    ends = f"CAST({first} AS {sql}) AND CAST({last} AS {sql})"
+                    far = f"{column} NOT BETWEEN {ends}"
+                    far = far if moments else f"{far} AND isfinite({column})"
                     connection.execute(f"UPDATE {table} SET {column} = NULL WHERE {far}")
     return path
 

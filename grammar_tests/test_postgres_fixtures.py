@@ -43,8 +43,19 @@ UNITS = (1, 12, 20)
 
 EQUAL, REFUSED, ABSENT, SLOW = "equal", "refused", "a column is absent", "slow"
 
-ANSWERED = 0.5
-"""The least share of the cases with equal tables: it may rise, and no case may be answered otherwise."""
+ANSWERED = {
+    "aggregates": 0.92, "attacks": 0.95, "bounds": 0.4, "cte": 0.87, "from": 0.53, "group_by": 0.97,
+    "having": 1.0, "joins": 1.0, "keys": 0.94, "options": 1.0, "order_limit": 1.0, "per_unit": 0.86,
+    "pivot": 0.7, "post": 1.0, "public": 1.0, "scalars": 0.65, "select": 0.92, "sets": 1.0, "stages": 1.0,
+    "subqueries": 0.97, "units": 0.34, "views": 1.0, "where": 0.95,
+}  # fmt: skip
+"""The least share of equal tables in each folder: it may rise, and no case may be answered otherwise."""
+
+UNLIKE = {
+    "where/moments.sql: the days since a moment": "DuckDB counts the weeks since a day before our era anew",
+    "scalars/real_numbers.sql: angles of two zeros, of which only a float may be negative": "the sign of a 0",
+}
+"""Cases whose tables differ, and why that is the meaning of one function on one row."""
 
 
 @dataclass
@@ -145,7 +156,7 @@ def moved(both: Both, case: Case) -> list[str]:
 def test_a_share_of_the_fixtures(both: Both) -> None:
     outcomes = {case.id: both.outcome(case) for case in CASES[::100]}
     assert set(outcomes.values()) <= {EQUAL, REFUSED, ABSENT, SLOW}, outcomes
-    assert Counter(outcomes.values())[EQUAL] >= len(outcomes) // 3
+    assert Counter(outcomes.values())[EQUAL] >= len(outcomes) * 2 // 3
 
 
 def test_the_clip_holds_on_a_share(both: Both) -> None:
@@ -155,8 +166,12 @@ def test_the_clip_holds_on_a_share(both: Both) -> None:
 @pytest.mark.sweep
 def test_all_fixtures(both: Both) -> None:
     outcomes = {case.id: both.outcome(case) for case in CASES}
-    assert {each: said for each, said in outcomes.items() if said not in (EQUAL, REFUSED, ABSENT, SLOW)} == {}
-    assert Counter(outcomes.values())[EQUAL] >= ANSWERED * len(CASES), Counter(outcomes.values())
+    known = (EQUAL, REFUSED, ABSENT, SLOW)
+    assert {each: said for each, said in outcomes.items() if said not in known and each not in UNLIKE} == {}
+    folders = Counter(each.split("/")[0] for each in outcomes)
+    equal = Counter(each.split("/")[0] for each, said in outcomes.items() if said == EQUAL)
+    shares = {folder: equal[folder] / count for folder, count in folders.items()}
+    assert {folder: share for folder, share in shares.items() if share < ANSWERED.get(folder, 0)} == {}
 
 
 @pytest.mark.sweep

@@ -60,6 +60,14 @@ def distinct_of(argument: str) -> tuple[str, str]:
 
 def on_grid(argument: str, fact: Fact) -> tuple[float, str]:
     """Return a float as an integer number of grid steps: its sum is the same in any order of the rows."""
+    step, low, high = grid_of(fact)
+    clamped = f"greatest({low!r}::DOUBLE, least({high!r}::DOUBLE, {argument}))"
+    cell = f"CAST(round({clamped} * {1 / step!r}::DOUBLE) AS BIGINT)"
+    return step, f"CASE WHEN {argument} <= 'infinity'::DOUBLE THEN {cell} END"
+
+
+def grid_of(fact: Fact) -> tuple[float, float, float]:
+    """Return the step of a grid for the values of one unit, and the ends of their range."""
     bounds = range_of(fact)
     if not bounds.finite:
         raise Unbounded(
@@ -70,11 +78,7 @@ def on_grid(argument: str, fact: Fact) -> tuple[float, str]:
     exponent = int(most).bit_length() if most >= 1 else 0
     while most <= 2.0 ** (exponent - 1):
         exponent -= 1
-    step = 2.0 ** (exponent - 40)
-    low, high = float(bounds.low), float(bounds.high)
-    clamped = f"greatest({low!r}::DOUBLE, least({high!r}::DOUBLE, {argument}))"
-    cell = f"CAST(round({clamped} * {1 / step!r}::DOUBLE) AS BIGINT)"
-    return step, f"CASE WHEN {argument} <= 'infinity'::DOUBLE THEN {cell} END"
+    return 2.0 ** (exponent - 40), float(bounds.low), float(bounds.high)
 
 
 SUM = Sum()

@@ -12,13 +12,17 @@ from dpsql.batch.results import content_of
 from dpsql.batch.together import asked_together
 from dpsql.dbapi import Connection
 from dpsql.engines.postgres.url import PostgresUrl
+from dpsql.engines.spark.address import SparkAddress
 from dpsql.errors import Error
 from dpsql.policy.listing import Table
 from dpsql.render.answer_fields import AnswerFields
 
 
 def report_of(
-    db: Connection, database: Path | PostgresUrl, manifest: Manifest, answers: Mapping[str, AnswerFields]
+    db: Connection,
+    database: Path | PostgresUrl | SparkAddress,
+    manifest: Manifest,
+    answers: Mapping[str, AnswerFields],
 ) -> Report:
     """Return the report of a run; answers of an earlier call are repeated from the ledger, which is free."""
     return Report(

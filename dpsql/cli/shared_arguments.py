@@ -43,7 +43,7 @@ def database(parser: ArgumentParser, analyst: bool = True) -> None:
         "database",
         type=place_of,
         metavar="DB",
-        help="a DuckDB, parquet or csv file, a folder of them, or postgresql://reader@host/name",
+        help="a DuckDB, parquet or csv file, a folder of them, spark:local[2]:FOLDER, or postgresql://reader@host/name",
     )
     parser.add_argument("--policy", type=Path, metavar="FILE", help="default: DB with .toml")
     parser.add_argument("--ledger", type=Path, metavar="FILE", help="default: DB with .ledger")

@@ -22,6 +22,7 @@ if TYPE_CHECKING:  # loaded when the first database is opened
     from dpsql.accounting.entries import Entry
     from dpsql.answer import Answer
     from dpsql.engines.postgres.url import PostgresUrl
+    from dpsql.engines.spark.address import SparkAddress
     from dpsql.ir.column import Value
     from dpsql.ir.explanation import Explanation
     from dpsql.ir.export import Export
@@ -31,12 +32,12 @@ if TYPE_CHECKING:  # loaded when the first database is opened
     from dpsql.policy.listing import Table
     from dpsql.session import Session
 
-    Where: TypeAlias = Path | PostgresUrl
-    """A file, a folder, or a database of a PostgreSQL server."""
+    Where: TypeAlias = Path | PostgresUrl | SparkAddress
+    """A file, a folder, files that Spark reads, or a database of a PostgreSQL server."""
 
 
 def connect(
-    database: str | os.PathLike[str] | PostgresUrl,
+    database: str | os.PathLike[str] | PostgresUrl | SparkAddress,
     policy: str | os.PathLike[str] | None = None,
     ledger: str | os.PathLike[str] | None = None,
     analyst: str | None = None,
@@ -45,11 +46,12 @@ def connect(
     """Open a database (a DuckDB file, a parquet or csv file, a folder of them) under its owner's policy.
 
     Policy and ledger default to files beside it: clinic.toml and clinic.ledger beside clinic.duckdb,
-    data.toml beside the folder data, and in the working folder for postgresql://reader@host/clinic. What is
-    asked for a ``study`` is paid from its budget too.
+    data.toml beside the folder data, which spark:local[2]:data opens too, and in the working folder for
+    postgresql://reader@host/clinic. What is asked for a ``study`` is paid from its budget too.
     """
     path = place_of(database)
-    if isinstance(path, Path) and not os.path.exists(path):
+    files = getattr(path, "path", path)
+    if isinstance(files, Path) and not os.path.exists(files):
         raise refuse("D602", f"there is no database {path}", help="check the path")
     return Connection(
         path,
@@ -61,12 +63,16 @@ def connect(
 
 
 def place_of(database: object) -> Where:
-    """Return where a database is, as a path or a URL."""
-    if isinstance(database, str | os.PathLike) and "://" not in str(
-        database
-    ):  # no engine is loaded for a path
-        return path_of(database, "a database")
+    """Return where a database is, as a path, an address or a URL."""
+    if isinstance(database, str | os.PathLike) and not {":"} & {*str(database)}:
+        return path_of(database, "a database")  # no engine is loaded for a path
     from dpsql.engines.postgres.url import PostgresUrl, is_url, postgres_url
+    from dpsql.engines.spark.address import SparkAddress, is_spark, spark_address
+
+    if isinstance(database, SparkAddress):
+        return database
+    if isinstance(database, str) and is_spark(database):
+        return spark_address(text_of(database))
 
     if isinstance(database, PostgresUrl):
         return database
@@ -81,6 +87,9 @@ def beside(database: Where, ending: str) -> Path:
     For a database of a server it is in the working folder: clinic.toml for postgresql://reader@host/clinic.
     """
     if not isinstance(database, Path):
+        files = getattr(database, "path", None)
+        if files is not None:
+            return beside(files, ending)
         return Path(database.name.replace(os.sep, "_") + ending)
     if database.is_dir():
         folder = Path(os.path.abspath(database))

@@ -51,7 +51,7 @@ def in_whole_numbers(dialect: Dialect) -> Arithmetic:
         wide=dialect.wide,
         rounded=dialect.whole,
         truncated=dialect.cut,
-        summed="coalesce(sum({}), 0)".format,
+        summed=dialect.summed,
         dialect=dialect,
     )
 

@@ -4,8 +4,8 @@
     subquery(...)    (SELECT ...)               (SELECT ...) AS s1 where a subquery has to have a name
 
 A dialect is carried by what is printed with it: ``Reading`` for relations, ``Arithmetic`` for cells and sums.
-A dialect may refuse a scalar or rows that it has no vetted text for. Windows, orders within units and details
-are printed in DuckDB's alone.
+A dialect may refuse a scalar or rows that it has no vetted text for. Blocks and synthetic rows are printed
+in DuckDB's alone.
 
 Claim   a measure printed in two dialects has the same exact table on the same rows.
 Proof   Each method states one value for each argument: the text differs, the value does not. A dialect whose
@@ -25,7 +25,7 @@ from dpsql.engines.identifiers import TEXTED, quote, table_sql
 from dpsql.functions.core.literals import literal_sql
 from dpsql.functions.core.meaning import Lookup
 from dpsql.functions.core.printing import Found, sql_of
-from dpsql.ir.column import VARCHAR, Fact, Kind, Type, Value
+from dpsql.ir.column import VARCHAR, Fact, Kind, Type, Value, can_be_opened
 from dpsql.ir.relation import Materialized
 from dpsql.ir.scalar import Literal, Scalar
 
@@ -62,6 +62,22 @@ class Dialect(Protocol):
         """Print a DOUBLE below 2^62 as a BIGINT, cut toward zero."""
         ...
 
+    def place(self, sql: str) -> str:
+        """Print a DOUBLE below 2^31 as an INTEGER, cut toward zero."""
+        ...
+
+    def units(self, sql: str) -> str:
+        """Print a DOUBLE below 2^62 as a BIGINT, rounded, halves in any direction."""
+        ...
+
+    def quotient(self, sql: str, divisor: str) -> str:
+        """Print a whole number divided by one above 0, cut toward zero."""
+        ...
+
+    def microseconds(self, sql: str) -> str:
+        """Print the microseconds of a finite moment since 1970, as a BIGINT."""
+        ...
+
     def scaled(self, sql: str, factor: float) -> str:
         """Print a DOUBLE times a positive constant, as precisely as ``whole`` of it needs."""
         ...
@@ -72,6 +88,10 @@ class Dialect(Protocol):
 
     def literal(self, literal: Literal) -> str:
         """Print a constant of this very type."""
+        ...
+
+    def share(self, sql: str, factor: float) -> str:
+        """Print a DOUBLE times a positive constant, with a relative error; below 2^-200 it may be 0."""
         ...
 
     def scalar(
@@ -100,6 +120,22 @@ class Dialect(Protocol):
         """Print an aggregate of one unit's rows, in no order."""
         ...
 
+    def in_order(self, function: str, argument: str, order: str, filtered: str, others: Sequence[str]) -> str:
+        """Print an aggregate of one unit's rows in an order; ``filtered`` is a FILTER clause, or empty."""
+        ...
+
+    def window(self, function: str, arguments: Sequence[str], ignore_nulls: bool) -> str:
+        """Print the call of a window function that is no aggregate."""
+        ...
+
+    def sort_keys(self, sql: str, type: Type) -> list[str]:
+        """Return sort keys of a value: values that still tie are equal in everything a query can see."""
+        ...
+
+    def hashed(self, columns: Sequence[str]) -> str:
+        """Print a hash of 64 bits of values, of which equal ones are identical, as the engine knows it."""
+        ...
+
     def table(self, name: str) -> str:
         """Print a table of the catalogue."""
         ...
@@ -114,6 +150,22 @@ class Dialect(Protocol):
 
     def subquery(self, select: str) -> str:
         """Print a SELECT as a table of FROM."""
+        ...
+
+    def octave(self, sql: str) -> str:
+        """Print the whole logarithm to base 2 of a DOUBLE above 0, as a DOUBLE, or one less."""
+        ...
+
+    def summed(self, sql: str) -> str:
+        """Print the exact sum of BIGINTs, 0 of none."""
+        ...
+
+    def kept(self, name: str, select: str, again: bool = False) -> str:
+        """Print a SELECT as a CTE whose rows are computed once, or ``again`` for each of its readers."""
+        ...
+
+    def computed_once(self, select: str) -> str:
+        """Print a SELECT whose columns are computed once, however often they are read above."""
         ...
 
     def all_but(self, table: str, column: str, others: Sequence[str]) -> str:
@@ -153,7 +205,22 @@ class _DuckDB:
     def cut(self, sql: str) -> str:
         return f"CAST(trunc({sql}) AS BIGINT)"
 
+    def place(self, sql: str) -> str:
+        return f"CAST(trunc({sql}) AS INTEGER)"
+
+    def units(self, sql: str) -> str:
+        return f"CAST(round({sql}) AS BIGINT)"
+
+    def quotient(self, sql: str, divisor: str) -> str:
+        return f"{sql} // {divisor}"
+
+    def microseconds(self, sql: str) -> str:
+        return f"epoch_us({sql})"
+
     def scaled(self, sql: str, factor: float) -> str:
+        return f"{sql} * {self.number(factor)}"
+
+    def share(self, sql: str, factor: float) -> str:
         return f"{sql} * {self.number(factor)}"
 
     def type(self, type: Type) -> str:
@@ -189,6 +256,33 @@ class _DuckDB:
         argument = f"DISTINCT {argument}" if distinct else argument
         return aggregates()[function].per_unit(argument, fact, over, *others)
 
+    def in_order(self, function: str, argument: str, order: str, filtered: str, others: Sequence[str]) -> str:
+        return aggregates()[function].ordered_sql(argument, order, filtered, *others)
+
+    def window(self, function: str, arguments: Sequence[str], ignore_nulls: bool) -> str:
+        return f"{function}({', '.join(arguments)}{' IGNORE NULLS' if ignore_nulls else ''})"
+
+    def sort_keys(self, sql: str, type: Type) -> list[str]:
+        """Of a list, a struct, a map or JSON a query can see the parts.
+
+        DuckDB compares them part by part, and their texts tell apart what compares as equal: 0.0 and -0.0,
+        30 days and a month. Of other nested values a query sees only whether there is one.
+        """
+        match type.kind:
+            case Kind.OPAQUE if can_be_opened(type):
+                return [sql, f"CAST({sql} AS VARCHAR)"]
+            case Kind.OPAQUE:
+                return [f"({sql} IS NULL)"]
+            case Kind.FLOAT:
+                return [sql, f"signbit({sql})"]
+            case Kind.INTERVAL | Kind.TEXT:
+                return [f"CAST({sql} AS VARCHAR)"]
+            case _:
+                return [sql]
+
+    def hashed(self, columns: Sequence[str]) -> str:
+        return f"hash({', '.join(columns)})"
+
     def table(self, name: str) -> str:
         return table_sql(name)
 
@@ -209,6 +303,18 @@ class _DuckDB:
 
     def subquery(self, select: str) -> str:
         return f"({select})"
+
+    def octave(self, sql: str) -> str:
+        return f"floor(log2({sql}))"
+
+    def summed(self, sql: str) -> str:
+        return f"coalesce(sum({sql}), 0)"
+
+    def kept(self, name: str, select: str, again: bool = False) -> str:
+        return f"{name} AS {'NOT ' if again else ''}MATERIALIZED ({select})"
+
+    def computed_once(self, select: str) -> str:
+        return select
 
     def all_but(self, table: str, column: str, others: Sequence[str]) -> str:
         return f"{table}.* EXCLUDE ({column})"

@@ -12,6 +12,7 @@ import numpy as np
 
 from dpsql.detail_kinds import Arrays, Group, Rows, part
 from dpsql.engines.coded_groups import coded, coded_sql
+from dpsql.engines.dialect import DUCKDB, Dialect
 from dpsql.engines.identifiers import fetched
 from dpsql.engines.measure_sql import TOTAL, measure_sql
 from dpsql.engines.stored_groups import GroupStore
@@ -30,19 +31,24 @@ ArraysOf: TypeAlias = "Callable[[str], Arrays]"
 """Run a SELECT of numbers without NULL, and fetch its columns as arrays."""
 
 
-def measured_sql(planned: MeasurePlan) -> str:
+def measured_sql(planned: MeasurePlan, dialect: Dialect = DUCKDB) -> str:
     """Return the statements that ``measured`` runs; raise D103 for one that is too long."""
     try:
         if isinstance(planned.rule, SyntheticRows):
             return coded_sql(planned)
-        statements = [measure_sql(planned)] if planned.measure.statistics else []
-        for detail_plan in planned.details:
-            reads = part("sql", detail_plan.detail.kind).reads(planned, detail_plan)
-            statements += [*reads.arrays, *reads.rows]
-        return ";\n".join(statements)
+        return ";\n".join(statements_of(planned, dialect))
     except ArgumentError as error:  # the arguments are short enough, but the printed calls are not
         help_ = "write shorter constants, or nest fewer calls"
         raise refuse(error.code, error.title, help=error.help or help_) from None
+
+
+def statements_of(planned: MeasurePlan, dialect: Dialect) -> list[str]:
+    """Return the statements of sums and details."""
+    statements = [measure_sql(planned, dialect=dialect)] if planned.measure.statistics else []
+    for detail_plan in planned.details:
+        reads = part("sql", detail_plan.detail.kind).reads(planned, detail_plan, dialect)
+        statements += [*reads.arrays, *reads.rows]
+    return statements
 
 
 def measured(
@@ -51,6 +57,7 @@ def measured(
     arrays_of: ArraysOf,
     sums_of: Callable[[MeasurePlan], str] = measure_sql,
     store: GroupStore | None = None,
+    dialect: Dialect = DUCKDB,
 ) -> ExactTable:
     """Run the statements of a measure and return its exact table; ``sums_of`` prints that of the sums.
 
@@ -68,7 +75,7 @@ def measured(
         return ExactTable(*store.stored(sums_of(planned), planned, group))
     rows = rows_of(sums_of(planned)) if planned.measure.statistics else []
     details = tuple(
-        _weights(planned, detail_plan, rows_of, arrays_of, group) for detail_plan in planned.details
+        _weights(planned, detail_plan, rows_of, arrays_of, group, dialect) for detail_plan in planned.details
     )
     sums = np.array([[_within_64_bits(number) for number in row[width:]] for row in rows], dtype=np.int64)
     shaped = sums.reshape(len(rows), len(planned.measure.statistics))
@@ -76,11 +83,16 @@ def measured(
 
 
 def _weights(
-    planned: MeasurePlan, detail_plan: DetailPlan[Detail], rows_of: RowsOf, arrays_of: ArraysOf, group: Group
+    planned: MeasurePlan,
+    detail_plan: DetailPlan[Detail],
+    rows_of: RowsOf,
+    arrays_of: ArraysOf,
+    group: Group,
+    dialect: Dialect,
 ) -> Masses:
     """Run a detail's SELECTs and return its weights."""
     printer = part("sql", detail_plan.detail.kind)
-    reads = printer.reads(planned, detail_plan)
+    reads = printer.reads(planned, detail_plan, dialect)
     arrays, rows = [arrays_of(sql) for sql in reads.arrays], [rows_of(sql) for sql in reads.rows]
     return printer.weights(planned, detail_plan, arrays, rows, group)
 

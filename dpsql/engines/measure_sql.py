@@ -148,7 +148,11 @@ def inside(
         as_text = column_type.kind is Kind.TEXT  # compare an enum as text: no constant is cast to it
         constants = (Literal(value, VARCHAR if as_text else column_type) for value in present)
         listed = ", ".join(map(dialect.literal, constants))
-        is_listed = f"{f'CAST({key} AS VARCHAR)' if as_text else key} IN ({listed})" if present else "false"
+        is_listed = (
+            f"{f'CAST({key} AS {dialect.type(VARCHAR)})' if as_text else key} IN ({listed})"
+            if present
+            else "false"
+        )
         is_listed = f"{key} > 0" if place in coded else is_listed
         missing = None in values or planned.measure.sets  # a grouping set may not contain this key
         conditions.append(f"({is_listed} OR {key} IS NULL)" if missing else is_listed)
@@ -171,7 +175,7 @@ def _cells(planned: MeasurePlan, row: Row, few: bool) -> str:
     size = dialect.double("n")
     limit, root = (clip, size) if bound is Norm.L1 else (clip**2, f"sqrt({size})")
     factor, most = f"{factor_sql(planned, dialect)} / {root}", dialect.wide(f"{limit}")
-    clipped = [f"coalesce(sum({clipped_sql(name, dialect)}), 0)" for name in names]
+    clipped = [row.arithmetic.summed(clipped_sql(name, dialect)) for name in names]
     sums = ", ".join(
         f"{row.summed(statistic)} AS {name}" for statistic, name in zip(statistics, names, strict=True)
     )
@@ -196,8 +200,13 @@ def _cells(planned: MeasurePlan, row: Row, few: bool) -> str:
         )
         only_units = " WHERE u IS NOT NULL"
     cells = f"SELECT {by}, {sums} FROM {below(rows)} GROUP BY {by}"
-    with_ += f" q AS MATERIALIZED (SELECT {by}, {bounded} FROM {below(cells)})"
+    with_ += f" {dialect.kept('q', f'SELECT {by}, {bounded} FROM {below(cells)}')}"
     heavy = f"n > {most}"
+    if dialect is not DUCKDB:  # a norm beyond what the engine adds up is NULL: nothing of that unit is left
+        factor, heavy = (
+            f"CASE WHEN n IS NULL THEN {dialect.real(0)} ELSE {factor} END",
+            f"({heavy} OR n IS NULL)",
+        )
     if planned.groups is not None:  # drop a unit that is in more groups than the threshold allows
         factor = f"CASE WHEN g > {planned.groups} THEN {dialect.real(0)} ELSE {factor} END"
         heavy += f" OR g > {planned.groups}"
@@ -207,9 +216,10 @@ def _cells(planned: MeasurePlan, row: Row, few: bool) -> str:
     return f"{with_}, h AS ({factors}) {grouped}"
 
 
-def norms_sql(planned: MeasurePlan) -> str:
+def norms_sql(planned: MeasurePlan, dialect: Dialect = DUCKDB) -> str:
     """Return the SELECT of each unit and the norm that its clip bounds (in L2 its square), unclipped."""
-    row, statistics = rows_sql(planned), planned.measure.statistics
+    arithmetic = WHOLE if dialect is DUCKDB else in_whole_numbers(dialect)
+    row, statistics = rows_sql(planned, Reading(dialect=dialect), arithmetic), planned.measure.statistics
     below = row.dialect.subquery
     conditions = inside(planned, row.keys, dialect=row.dialect)
     where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
@@ -245,7 +255,7 @@ def _rows_within(planned: MeasurePlan) -> int:
     return math.isqrt(clip**2 // sum(value * value for value in most))
 
 
-def read_twice(planned: MeasurePlan, rows: str, few: bool = False) -> str:
+def read_twice(planned: MeasurePlan, rows: str, few: bool = False, dialect: Dialect = DUCKDB) -> str:
     """Print the rows as the CTE r, which is read twice.
 
     A scan is read again, which takes less time and memory; the result of a join is materialized, and so are
@@ -255,7 +265,7 @@ def read_twice(planned: MeasurePlan, rows: str, few: bool = False) -> str:
     while isinstance(relation, Filter | Project):
         relation = relation.input
     scanned = not few and isinstance(relation, Scan) and (relation.owner is None or not relation.owner.links)
-    return f"r AS {'NOT ' if scanned else ''}MATERIALIZED ({rows})"
+    return dialect.kept("r", rows, again=scanned)
 
 
 def _scaled_rows(planned: MeasurePlan, row: Row, few: bool) -> str:
@@ -278,7 +288,7 @@ def _scaled_rows(planned: MeasurePlan, row: Row, few: bool) -> str:
     factors = f"SELECT u, f{scaled} FROM {dialect.subquery(factors)}"
     sums = [sql for _, sql in sorted(column for vector in vectors for column in vector.sums)]
     grouped = grouped_sql(planned, row, sums, joined_factors(dialect, weights))
-    return f"WITH {read_twice(planned, rows, few)}, h AS ({factors}) {grouped}"
+    return f"WITH {read_twice(planned, rows, few, dialect)}, h AS ({factors}) {grouped}"
 
 
 def joined_factors(dialect: Dialect, weights: Iterable[int]) -> str:

@@ -15,7 +15,7 @@ from dpsql.facts.light_units import row_source
 from dpsql.facts.ownership import Owned, ownership_of
 from dpsql.facts.schema import fact_of, facts_of
 from dpsql.functions.core.windows import orders_all_columns, windows
-from dpsql.ir.column import Fact, Interval, Kind, Type, can_be_opened
+from dpsql.ir.column import Fact, Interval, Kind, Type
 from dpsql.ir.relation import (
     Aggregate,
     AggregateCall,
@@ -239,7 +239,7 @@ def _select(relation: Relation, read: Reading) -> str:
                 f"UNION ALL SELECT {names} FROM {_below(right, read)}"
             )
         case Window(source, call):
-            window = f"{window_sql(call, source)} AS {quote(call.name)}"
+            window = f"{window_sql(call, source, read.dialect)} AS {quote(call.name)}"
             return f"SELECT *, {window} FROM {_below(source, read)}"
         case _:
             assert_never(relation)
@@ -498,13 +498,14 @@ def _unit(side: Relation) -> str:
     return owned.unit
 
 
-def window_sql(call: WindowCall, source: Relation) -> str:
+def window_sql(call: WindowCall, source: Relation, dialect: Dialect = DUCKDB) -> str:
     """Print a window over one unit's rows; all columns break ties if the order picks among tied rows."""
     function = windows().get(call.function)
-    order = [f"{key_sql(ordering.scalar, source)}{_direction(ordering)}" for ordering in call.order]
+    order = [f"{key_sql(ordering.scalar, source, dialect)}{_direction(ordering)}" for ordering in call.order]
     if orders_all_columns(call):
-        order += _all_columns(source)
-    parts = [f"PARTITION BY {', '.join(key_sql(key, source) for key in call.partition)}"]
+        order += _all_columns(source, dialect)
+    partition = ", ".join(key_sql(key, source, dialect) for key in call.partition)
+    parts = [f"PARTITION BY {partition}"]
     if order:
         parts.append(f"ORDER BY {', '.join(order)}")
     if call.rows is not None:
@@ -519,14 +520,16 @@ def window_sql(call: WindowCall, source: Relation) -> str:
             condition=call.condition,
             others=call.arguments[1:],
         )
-        return _per_unit(aggregate, source, over=over)
-    arguments = ", ".join(_value_sql(argument, source) for argument in call.arguments)
-    return f"{call.function}({arguments}{' IGNORE NULLS' if call.ignore_nulls else ''}){over}"
+        return _per_unit(aggregate, source, dialect, over=over)
+    arguments = [_value_sql(argument, source, dialect) for argument in call.arguments]
+    return f"{dialect.window(call.function, arguments, call.ignore_nulls)}{over}"
 
 
-def _value_sql(scalar: Scalar, source: Relation) -> str:
+def _value_sql(scalar: Scalar, source: Relation, dialect: Dialect) -> str:
     """Print a scalar so that values that compare as equal are identical: one NaN, one zero."""
-    return (key_sql if type_in(scalar, source).type.kind is Kind.FLOAT else scalar_sql)(scalar, source)
+    if type_in(scalar, source).type.kind is Kind.FLOAT:
+        return key_sql(scalar, source, dialect)
+    return scalar_sql(scalar, source, Reading(dialect=dialect))
 
 
 def _end(rows: int | None, direction: str) -> str:
@@ -542,32 +545,14 @@ def _direction(ordering: Ordering) -> str:
     return f"{direction} NULLS {'FIRST' if ordering.nulls_first else 'LAST'}"
 
 
-def _all_columns(source: Relation) -> list[str]:
+def _all_columns(source: Relation, dialect: Dialect) -> list[str]:
     """Return all columns as sort keys: rows that still tie are equal in everything a query can see."""
-    return [key for name, fact in facts_of(source).items() for key in _sort_keys(quote(name), fact)]
+    return [
+        key for name, fact in facts_of(source).items() for key in dialect.sort_keys(quote(name), fact.type)
+    ]
 
 
-def _sort_keys(sql: str, fact: Fact) -> list[str]:
-    """Return sort keys of a value: values that still tie are equal in everything a query can see.
-
-    Of a list, a struct, a map or JSON a query can see the parts. DuckDB compares them part by part, and their
-    texts tell apart what compares as equal: 0.0 and -0.0, 30 days and a month. Of other nested values a query
-    sees only whether there is one.
-    """
-    match fact.type.kind:
-        case Kind.OPAQUE if can_be_opened(fact.type):
-            return [sql, f"CAST({sql} AS VARCHAR)"]
-        case Kind.OPAQUE:
-            return [f"({sql} IS NULL)"]
-        case Kind.FLOAT:
-            return [sql, f"signbit({sql})"]
-        case Kind.INTERVAL | Kind.TEXT:
-            return [f"CAST({sql} AS VARCHAR)"]
-        case _:
-            return [sql]
-
-
-def in_order(call: AggregateCall, source: Relation) -> str:
+def in_order(call: AggregateCall, source: Relation, dialect: Dialect = DUCKDB) -> str:
     """Print an aggregate of one unit's rows in an order; the value itself breaks ties, the least one first.
 
     Claim   the result is a function of the multiset of the unit's rows.
@@ -576,35 +561,36 @@ def in_order(call: AggregateCall, source: Relation) -> str:
     Test    tests/privacy/test_picked_rows.py
     """
     assert call.argument is not None
-    rule, argument = aggregates()[call.function], _value_sql(call.argument, source)
+    rule, argument = aggregates()[call.function], _value_sql(call.argument, source, dialect)
+    read = Reading(dialect=dialect)
     written = call.order if isinstance(call, OrderedCall) else ()
-    keys = [_value_sql(ordering.scalar, source) for ordering in written]
+    keys = [_value_sql(ordering.scalar, source, dialect) for ordering in written]
     order = [
         f"{key}{_direction(ordering)}"
         for key, ordering in zip(keys, written, strict=True)
         if refs(ordering.scalar) and refs(call.argument)  # DuckDB refuses constants, or takes them for places
     ]
-    order += value_order(call, source) if refs(call.argument) else []
+    order += value_order(call, source, dialect) if refs(call.argument) else []
     by = f" ORDER BY {', '.join(order)}" if order else ""
-    kept = [scalar_sql(call.condition, source)] if call.condition is not None else []
+    kept = [scalar_sql(call.condition, source, read)] if call.condition is not None else []
     skipped = zip((argument, *keys[:1]), rule.skips, strict=False)
     kept += [f"({sql}) IS NOT NULL" for sql, skips in skipped if skips]
     filtered = f" FILTER (WHERE {' AND '.join(kept)})" if kept else ""
-    others = (scalar_sql(scalar, source) for scalar in call.others)
-    return rule.ordered_sql(argument, by, filtered, *others)
+    others = [scalar_sql(scalar, source, read) for scalar in call.others]
+    return dialect.in_order(call.function, argument, by, filtered, others)
 
 
-def value_order(call: AggregateCall, source: Relation) -> list[str]:
+def value_order(call: AggregateCall, source: Relation, dialect: Dialect) -> list[str]:
     """Return the value of an aggregate as its last sort keys: of rows that tie, the least value is picked."""
     assert call.argument is not None
     direction = " DESC NULLS FIRST" if aggregates()[call.function].in_order == "last" else " ASC NULLS LAST"
-    keys = _sort_keys(_value_sql(call.argument, source), type_in(call.argument, source))
+    keys = dialect.sort_keys(_value_sql(call.argument, source, dialect), type_in(call.argument, source).type)
     return [f"{key}{direction}" for key in keys]
 
 
 def _per_unit(call: AggregateCall, source: Relation, dialect: Dialect = DUCKDB, over: str = "") -> str:
-    if aggregates()[call.function].in_order and dialect is DUCKDB:
-        return in_order(call, source)
+    if aggregates()[call.function].in_order:
+        return in_order(call, source, dialect)
     read = Reading(dialect=dialect)
     if call.argument is None:
         argument, fact = "*", None

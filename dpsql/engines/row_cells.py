@@ -21,7 +21,7 @@ from dpsql.engines.relation_sql import AS_IT_IS, Reading, key_sql, relation_sql,
 from dpsql.facts.ownership import Owned, ownership_of
 from dpsql.ir.column import BIGINT, HUGEINT, Fact, Kind
 from dpsql.ir.plan import MeasurePlan, Shape
-from dpsql.ir.scalar import Scalar
+from dpsql.ir.scalar import Ref, Scalar
 from dpsql.ir.statistic import CELLS, Part, Statistic, width_of
 from dpsql.lazy_dataclass import dataclass
 
@@ -105,6 +105,8 @@ def rows_sql(
             single_precision = facts[scalar].type.sql == "FLOAT"
             columns.append(f"{dialect.double(sql) if single_precision else sql} AS {read[scalar]}")
     inner = f"SELECT {', '.join(columns) or '1'} FROM {dialect.subquery(relation_sql(m.relation, reading))}"
+    if not all(isinstance(scalar, Ref) for scalar in read):
+        inner = dialect.computed_once(inner)
     # Equal scalars, and equal SQL over the same columns, have the same value in every row: they share a
     # column. Families alone say which statistics belong together, never the columns that they read.
     named: dict[str, str] = {}  # expression -> its column
@@ -146,7 +148,7 @@ def rows_sql(
     sql = f"SELECT {', '.join(outer) or '1'} FROM {dialect.subquery(inner)}"
     if derived:
         outer = [*units, *keys, *named.values(), *(f"{sql} AS {name}" for sql, name in derived.items())]
-        sql = f"SELECT {', '.join(outer)} FROM {dialect.subquery(sql)}"
+        sql = f"SELECT {', '.join(outer)} FROM {dialect.subquery(dialect.computed_once(sql))}"
     return Row(sql, keys, counted, cells, sums, arithmetic)
 
 
@@ -250,7 +252,7 @@ def _axes(
         (statistic.other.argument, statistic.other.low, statistic.other.high),
     ):
         clamped = clamped_sql(_double(read[scalar], facts[scalar], dialect), low, high, dialect=dialect)
-        sql = f"({clamped} - {dialect.number(low)}) * {dialect.number(1 / width_of(low, high))}"
+        sql = dialect.share(f"({clamped} - {dialect.number(low)})", 1 / width_of(low, high))
         axes.append(
             sql if statistic.condition is None else f"CASE WHEN {read[statistic.condition]} THEN {sql} END"
         )

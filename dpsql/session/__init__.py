@@ -40,6 +40,7 @@ if TYPE_CHECKING:  # what binds, plans and releases loads with the first query
     from dpsql.accounting.entries import Measured, Search
     from dpsql.accounting.named_alerts import NamedAlert
     from dpsql.engines.postgres.url import PostgresUrl
+    from dpsql.engines.spark.address import SparkAddress
     from dpsql.ir.bound import Bound, Missing
     from dpsql.ir.plan import Plan
     from dpsql.policy.catalogue import Catalogue
@@ -51,7 +52,7 @@ class Session(AnalystBudget):
 
     def __init__(
         self,
-        database: Path | PostgresUrl,
+        database: Path | PostgresUrl | SparkAddress,
         policy: Path,
         ledger: Path,
         analyst: str | None,

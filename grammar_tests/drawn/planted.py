@@ -318,7 +318,7 @@ def null_is_no_group() -> AbstractContextManager[None]:
 def a_unit_is_placed_twice() -> AbstractContextManager[None]:
     """The choice of a clip counts a unit at two places of the ladder."""
     before = clip_sql.norms_sql
-    return _set(clip_sql, "norms_sql", lambda planned: f"{before(planned)} UNION ALL {before(planned)}")
+    return _set(clip_sql, "norms_sql", lambda *given: f"{before(*given)} UNION ALL {before(*given)}")
 
 
 def one_clip_is_forgotten() -> AbstractContextManager[None]:
@@ -397,12 +397,12 @@ def sums_in_any_order() -> AbstractContextManager[None]:
 
 def orders_leave_ties() -> AbstractContextManager[None]:
     """A window's order is not completed by all columns."""
-    return _set(relation_sql, "_all_columns", lambda source: [])
+    return _set(relation_sql, "_all_columns", lambda source, dialect: [])
 
 
 def picked_values_leave_ties() -> AbstractContextManager[None]:
     """The order of ARG_MIN, FIRST, MODE and their like is not completed by the value."""
-    return _set(relation_sql, "value_order", lambda call, source: ["1"])
+    return _set(relation_sql, "value_order", lambda call, source, dialect: ["1"])
 
 
 def filters_are_lost() -> AbstractContextManager[None]:

@@ -18,6 +18,8 @@ from postgres_servers import Server, needs_postgres, running_server, track
 import dpsql
 from dpsql.audit import plan_of
 from dpsql.cli import main
+from dpsql.engines.postgres import dialect
+from dpsql.engines.postgres.functions import RENDERS
 from dpsql.engines.postgres.url import PostgresUrl, postgres_url
 
 pytestmark = needs_postgres
@@ -141,16 +143,16 @@ def test_a_repeat_is_free_until_the_rows_change(clinic: Clinic, tmp_path: Path) 
 @pytest.mark.parametrize(
     ("sql", "what"),
     [
-        ("SELECT lower(ward), COUNT(*) FROM people GROUP BY 1", "the function lower"),
-        ("SELECT COUNT(*) FROM people WHERE sqrt(age) > 3", "the function sqrt"),
-        ("SELECT MEDIAN(age) FROM people", "quantiles"),
-        ("SELECT CORR(age, income) FROM people", "an aggregate of two arguments"),
+        ("SELECT regexp_extract(ward, 'A'), COUNT(*) FROM people GROUP BY 1", "the function regexp_extract"),
+        ("SELECT COUNT(*) FROM people WHERE sinh(age) > 3", "the function sinh"),
+        ("SELECT DP_SAMPLE(skewness(age), -5, 5) FROM people", "blocks"),
+        ("SELECT AVG(s) FROM (SELECT id, VAR_POP(cost) AS s FROM visits GROUP BY id)", "var_pop"),
         (
-            "SELECT SUM(n CLAMPED BETWEEN 0 AND 9) FROM (SELECT id, row_number() OVER "
+            "SELECT SUM(n CLAMPED BETWEEN 0 AND 9) FROM (SELECT id, lag(visit IGNORE NULLS) OVER "
             "(PARTITION BY id ORDER BY visit) AS n FROM visits)",
-            "a window",
+            "IGNORE NULLS",
         ),
-        ("SELECT COUNT(*) FROM people WHERE CAST(ward AS INTEGER) > 1", "a cast from VARCHAR"),
+        ("SELECT COUNT(*) FROM people WHERE CAST(ward AS TIME) > TIME '10:00:00'", "the type TIME"),
     ],
 )
 def test_what_is_not_vetted_is_refused_and_costs_nothing(
@@ -162,6 +164,27 @@ def test_what_is_not_vetted_is_refused_and_costs_nothing(
                 ask(sql)
             assert caught.value.code == "D605"
         assert db.budget.spent == 0
+
+
+STAGED = (
+    "SELECT COUNT(*) FROM visits v JOIN (SELECT kind, COUNT(*) AS n FROM visits GROUP BY kind) r "
+    "ON v.kind = r.kind WHERE sqrt(r.n) > 1"
+)
+
+
+def test_a_later_stage_is_parsed_before_anything_is_paid(
+    clinic: Clinic, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the server cannot parse in a stage whose rows are not there yet, it refuses before the debit."""
+    with dpsql.connect(clinic.url, clinic.policy, tmp_path / "pg.ledger") as db:
+        with monkeypatch.context() as patched:
+            unknown = {**RENDERS, "sqrt": lambda texts, *_: f"no_such_function({texts[0]})"}
+            patched.setattr(dialect, "RENDERS", unknown)
+            with pytest.raises(dpsql.OperationalError) as caught:
+                db.execute(STAGED)
+            assert caught.value.code == "D605"
+            assert db.budget.spent == 0
+        assert len(db.execute(STAGED).rows) == 1
 
 
 def test_a_lost_connection_leaves_the_debit_and_completes_on_repeat(clinic: Clinic, tmp_path: Path) -> None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import random
 import shutil
-import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import duckdb
@@ -622,33 +622,58 @@ def test_planted_errors_are_found(clinic: Clinic, monkeypatch: pytest.MonkeyPatc
 
 OPENS = """
 import sys, dpsql
-try:
-    with dpsql.connect(sys.argv[1]) as connection:
-        connection.execute("SELECT COUNT(*) FROM patients WHERE cohort = 2023", anyway=True)
-    print("open")
-except dpsql.Error as error:
-    print(error.code)
+for _ in sys.stdin:
+    try:
+        with dpsql.connect(sys.argv[1]) as connection:
+            connection.execute("SELECT COUNT(*) FROM patients WHERE cohort = 2023", anyway=True)
+        print("open", flush=True)
+    except dpsql.Error as error:
+        print(error.code, flush=True)
 """
+"""Opens the database once for each line."""
 
 
-def opener(clinic: Clinic) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-c", OPENS, str(clinic.path)], stdout=subprocess.PIPE, text=True
-    )
+@contextmanager
+def openers(clinic: Clinic, many: int) -> Iterator[list[subprocess.Popen[str]]]:
+    workers = [
+        subprocess.Popen(
+            [sys.executable, "-c", OPENS, str(clinic.path)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for _ in range(many)
+    ]
+    try:
+        yield workers
+    finally:
+        for worker in workers:
+            worker.kill()
+            worker.communicate()
 
 
-def opened(clinic: Clinic, many: int) -> list[str]:
-    return [worker.communicate(timeout=600)[0].strip() for worker in [opener(clinic) for _ in range(many)]]
+def tell(workers: Sequence[subprocess.Popen[str]]) -> None:
+    for worker in workers:
+        assert worker.stdin is not None
+        worker.stdin.write("\n")
+        worker.stdin.flush()
+
+
+def opened(workers: Sequence[subprocess.Popen[str]]) -> list[str]:
+    """Let all of them open the database at once; return what each says."""
+    tell(workers)
+    return [worker.stdout.readline().strip() for worker in workers if worker.stdout is not None]
 
 
 @pytest.mark.parametrize("many", [2, pytest.param(64, marks=pytest.mark.sweep)])
 def test_many_processes_open_a_new_version_at_once(clinic: Clinic, many: int) -> None:
     clinic.load(WHO, (5,))
-    assert opened(clinic, many) == ["open"] * many
-    assert ledger_kinds(clinic).count("units") == 1
-    clinic.load(WHO | {1: 2024}, (5,))
-    assert opened(clinic, many) == ["D809"] * many
-    assert ledger_kinds(clinic).count("units") == 1
+    with openers(clinic, many) as workers:
+        assert opened(workers) == ["open"] * many
+        assert ledger_kinds(clinic).count("units") == 1
+        clinic.load(WHO | {1: 2024}, (5,))
+        assert opened(workers) == ["D809"] * many
+        assert ledger_kinds(clinic).count("units") == 1
 
 
 @pytest.mark.parametrize("kills", [1, pytest.param(200, marks=pytest.mark.sweep)])
@@ -663,15 +688,13 @@ def test_what_was_asked_about_is_in_the_file_after_any_kill(clinic: Clinic, kill
         patients |= {1000 + 300 * time_of + at: 2023 for at in range(300)}
         clinic.load(patients)
         before = len(ledger_kinds(clinic))
-        worker = opener(clinic)
-        time.sleep(random.Random(time_of).uniform(0.2, 1.2))
-        worker.send_signal(signal.SIGKILL)
-        worker.wait()
-        if worker.stdout is not None:
-            worker.stdout.close()
+        with openers(clinic, 1) as workers:
+            tell(workers)
+            time.sleep(random.Random(time_of).uniform(0.2, 1.2))
         if "debit" in ledger_kinds(clinic)[before:]:
             clinic.load(patients | {1000 + 300 * time_of: 2024})
             assert clinic.shut().code == "D809"
             clinic.load(patients)
         if time_of % 10 == 9 or time_of < 3:
-            assert opened(clinic, 1) == ["open"]
+            with openers(clinic, 1) as workers:
+                assert opened(workers) == ["open"]

@@ -171,7 +171,7 @@ from dpsql.engines.relation_sql import key_sql, relation_sql, scalar_sql
 from dpsql.facts.ownership import ownership_of
 
 
-def reads(planned, detail_plan):
+def reads(planned, detail_plan, dialect=None):
     m = planned.measure
     unit, value = quote(ownership_of(m.relation).unit), scalar_sql(detail_plan.detail.argument, m.relation)
     keys = "".join(f"{key_sql(key.scalar, m.relation)} AS k{i}, " for i, key in enumerate(m.keys))

@@ -28,6 +28,7 @@ import numpy as np
 
 from dpsql.detail_kinds import Arrays, Group, Reads, Rows
 from dpsql.details.blocks.detail import BINS, Blocks
+from dpsql.engines.dialect import DUCKDB, Dialect
 from dpsql.engines.identifiers import quote
 from dpsql.engines.measure_sql import carried
 from dpsql.engines.number_sql import clamped_sql, number
@@ -40,8 +41,9 @@ from dpsql.ir.table import Masses
 LARGE, SMALL = 1e60, 1e-60
 
 
-def reads(planned: MeasurePlan, detail_plan: DetailPlan[Blocks]) -> Reads:
+def reads(planned: MeasurePlan, detail_plan: DetailPlan[Blocks], dialect: Dialect = DUCKDB) -> Reads:
     """Return the SELECT of one row per bin with blocks: the group's keys, the bin, the number of blocks."""
+    assert dialect is DUCKDB, "another engine refuses it"
     blocks = detail_plan.detail
     keys = [f"k{i}" for i in range(len(planned.keys))]
     groups = "".join(f"{key}, " for key in keys)

@@ -14,8 +14,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from dpsql.detail_kinds import Arrays, Group, Reads, Rows
+from dpsql.engines.dialect import DUCKDB, Dialect
 from dpsql.engines.identifiers import quote
-from dpsql.engines.relation_sql import relation_sql, scalar_sql
+from dpsql.engines.relation_sql import Reading, relation_sql, scalar_sql
 from dpsql.facts.ownership import Owned, ownership_of
 from dpsql.ir.detail import BoundSearch
 from dpsql.ir.plan import DetailPlan, MeasurePlan
@@ -24,9 +25,9 @@ from dpsql.ir.table import Masses
 from dpsql.mechanisms.found_range import base, limits
 
 
-def reads(planned: MeasurePlan, detail_plan: DetailPlan[BoundSearch]) -> Reads:
+def reads(planned: MeasurePlan, detail_plan: DetailPlan[BoundSearch], dialect: Dialect = DUCKDB) -> Reads:
     """Return one SELECT: places, and the number of units in each."""
-    return Reads(rows=(reaches_sql(planned.measure.relation, detail_plan.detail),))
+    return Reads(rows=(reaches_sql(planned.measure.relation, detail_plan.detail, dialect),))
 
 
 def weights(
@@ -42,44 +43,50 @@ def weights(
     return {(): (table[:, 0], table[:, 1])}
 
 
-def reaches_sql(relation: Relation, ladder: BoundSearch) -> str:
+def reaches_sql(relation: Relation, ladder: BoundSearch, dialect: Dialect = DUCKDB) -> str:
     """Return the SELECT of all places and the number of units in each."""
     owned = ownership_of(relation)
     assert isinstance(owned, Owned)
-    rows, unit = f"({relation_sql(relation)})", quote(owned.unit)
+    reading, below = Reading(dialect=dialect), dialect.subquery
+    rows, unit = below(relation_sql(relation, reading)), quote(owned.unit)
     if ladder.argument is None:
-        units = f"SELECT CAST(count(*) AS DOUBLE) AS high, 0::DOUBLE AS low FROM {rows} GROUP BY {unit}"
+        counted = f"{dialect.double('count(*)')} AS high, {dialect.real(0)} AS low"
+        units = f"SELECT {counted} FROM {rows} GROUP BY {unit}"
     else:
-        value = f"CAST({scalar_sql(ladder.argument, relation)} AS DOUBLE)"
-        values = f"SELECT {unit} AS u, {value} AS x FROM {rows}"
+        value = dialect.double(scalar_sql(ladder.argument, relation, reading))
+        values = below(f"SELECT {unit} AS u, {value} AS x FROM {rows}")
         units = (
-            f"SELECT max(x) AS high, -min(x) AS low FROM ({values}) WHERE x <= 'infinity'::DOUBLE GROUP BY u"
+            f"SELECT max(x) AS high, -min(x) AS low FROM {values} WHERE x <= {dialect.infinity} GROUP BY u"
         )
-    high, low = _within_ladder("high", ladder), _within_ladder("low", ladder)
-    clamped = f"SELECT {high} AS high, {low} AS low FROM ({units})"
-    octaves = f"SELECT *, {_octave('high')} AS high_octave, {_octave('low')} AS low_octave FROM ({clamped})"
-    rungs = (
-        f"SELECT high, low, {_below('high', ladder)} AS up, {_below('low', ladder)} AS down FROM ({octaves})"
-    )
+    high, low = _within_ladder("high", ladder, dialect), _within_ladder("low", ladder, dialect)
+    clamped = below(f"SELECT {high} AS high, {low} AS low FROM {below(units)}")
+    octaves = f"{_octave('high', dialect)} AS high_octave, {_octave('low', dialect)} AS low_octave"
+    below_each = f"{_below('high', ladder, dialect)} AS up, {_below('low', ladder, dialect)} AS down"
+    rungs = f"SELECT high, low, {below_each} FROM {below(f'SELECT *, {octaves} FROM {clamped}')}"
     place = f"{_reach('high', 'up', ladder)} * {base(ladder)} + {_reach('low', 'down', ladder)}"
-    return f"SELECT {place} AS place, count(*) FROM ({rungs}) GROUP BY place"
+    return f"SELECT {place} AS place, count(*) FROM {below(rungs)} GROUP BY place"
 
 
-def _within_ladder(name: str, ladder: BoundSearch) -> str:
+def _within_ladder(name: str, ladder: BoundSearch, dialect: Dialect) -> str:
     """Clamp a positive number to one octave around the ladder, so that nothing overflows; else print 0."""
-    low, high = f"{2.0 ** (ladder.first - 1)!r}::DOUBLE", f"{2.0 ** (ladder.last + 1)!r}::DOUBLE"
+    low, high = dialect.number(2.0 ** (ladder.first - 1)), dialect.number(2.0 ** (ladder.last + 1))
     clamped = f"CASE WHEN {name} > {high} THEN {high} WHEN {name} < {low} THEN {low} ELSE {name} END"
     return f"CASE WHEN {name} > 0 THEN {clamped} ELSE 0 END"
 
 
-def _octave(name: str) -> str:
-    return f"floor(log2(CASE WHEN {name} > 0 THEN {name} ELSE 1 END))"
+def _octave(name: str, dialect: Dialect) -> str:
+    return dialect.octave(f"CASE WHEN {name} > 0 THEN {name} ELSE 1 END")
 
 
-def _below(name: str, ladder: BoundSearch) -> str:
+def _below(name: str, ladder: BoundSearch, dialect: Dialect) -> str:
     """Print how many rungs of an infinite ladder lie below a number."""
-    power = f"pow(2::DOUBLE, {name}_octave)"
-    above = " + ".join(f"CAST({name} > {factor} * {power} AS BIGINT)" for factor in ("1", "1.5", "2"))
+    power = f"pow({dialect.real(2)}, {name}_octave)"
+    above = " + ".join(
+        f"CAST(CASE WHEN {name} > {factor} * {power} THEN 1 ELSE 0 END AS BIGINT)"
+        if dialect is not DUCKDB
+        else f"CAST({name} > {factor} * {power} AS BIGINT)"
+        for factor in ("1", "1.5", "2")
+    )
     return f"2 * CAST({name}_octave AS BIGINT) + {-2 * ladder.first} + {above}"
 
 

@@ -13,15 +13,16 @@ from collections.abc import Sequence
 import numpy as np
 
 from dpsql.detail_kinds import Arrays, Group, Reads, Rows
+from dpsql.engines.dialect import DUCKDB, Dialect
 from dpsql.engines.measure_sql import norms_sql
 from dpsql.ir.clip_search import ClipSearch
 from dpsql.ir.plan import DetailPlan, MeasurePlan
 from dpsql.ir.table import Masses
 
 
-def reads(planned: MeasurePlan, detail_plan: DetailPlan[ClipSearch]) -> Reads:
+def reads(planned: MeasurePlan, detail_plan: DetailPlan[ClipSearch], dialect: Dialect = DUCKDB) -> Reads:
     """Return one SELECT: places, and the number of units at each."""
-    return Reads(rows=(places_sql(detail_plan.detail),))
+    return Reads(rows=(places_sql(detail_plan.detail, dialect),))
 
 
 def weights(
@@ -37,11 +38,13 @@ def weights(
     return {(): (table[:, 0], table[:, 1])}
 
 
-def places_sql(detail: ClipSearch) -> str:
+def places_sql(detail: ClipSearch, dialect: Dialect = DUCKDB) -> str:
     """Return the SELECT of all places and the number of units at each."""
     power = detail.norm.value
     below = " ".join(
-        f"WHEN n <= {limit**power}::HUGEINT THEN {place}" for place, limit in enumerate(detail.limits)
+        f"WHEN n <= {dialect.wide(str(limit**power))} THEN {place}"
+        for place, limit in enumerate(detail.limits)
     )
     place = f"CASE {below} ELSE {len(detail.limits)} END"
-    return f"SELECT {place} AS place, count(*) FROM ({norms_sql(detail.vector)}) WHERE n > 0 GROUP BY place"
+    norms = dialect.subquery(norms_sql(detail.vector, dialect))
+    return f"SELECT {place} AS place, count(*) FROM {norms} WHERE n > 0 GROUP BY place"

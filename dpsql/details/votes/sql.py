@@ -9,20 +9,20 @@ from collections.abc import Sequence
 
 from dpsql.detail_kinds import Arrays, Group, Reads, Rows
 from dpsql.details.votes.detail import Votes
-from dpsql.engines.histogram_sql import histogram, histogram_sql
+from dpsql.engines.dialect import DUCKDB, Dialect
+from dpsql.engines.histogram_sql import histogram, histogram_reads
 from dpsql.engines.relation_sql import type_in
-from dpsql.functions.core.literals import literal_sql
-from dpsql.ir.column import Fact, Kind
+from dpsql.ir.column import VARCHAR, Fact, Kind
 from dpsql.ir.plan import DetailPlan, MeasurePlan
 from dpsql.ir.table import Masses
 
 
-def reads(planned: MeasurePlan, detail_plan: DetailPlan[Votes]) -> Reads:
+def reads(planned: MeasurePlan, detail_plan: DetailPlan[Votes], dialect: Dialect = DUCKDB) -> Reads:
     """Return one SELECT of weighted indices."""
     detail = detail_plan.detail
     fact = type_in(detail.argument, planned.measure.relation)
-    place = value_sql("x", fact, detail)
-    return Reads(arrays=(histogram_sql(planned, detail_plan, detail.argument, detail.condition, place),))
+    place = value_sql("x", fact, detail, dialect)
+    return histogram_reads(planned, detail_plan, detail.argument, detail.condition, place, dialect)
 
 
 def weights(
@@ -33,19 +33,19 @@ def weights(
     group: Group,
 ) -> Masses:
     """Return the list indices with votes of every group, and their weights."""
-    return histogram(planned, detail_plan, arrays[0], group)
+    return histogram(planned, detail_plan, arrays, rows, group)
 
 
-def value_sql(name: str, fact: Fact, detail: Votes) -> str:
+def value_sql(name: str, fact: Fact, detail: Votes, dialect: Dialect = DUCKDB) -> str:
     """Print the index of a value in the list, NULL for unlisted values; an enum is compared as text."""
     if fact.type.kind is Kind.INTEGER:
         first, last = detail.values[0], detail.values[-1]
         low, high = int(str(first.value)), int(str(last.value))
         if [candidate.value for candidate in detail.values] == list(range(low, high + 1)):
-            between = f"{name} >= {literal_sql(first)} AND {name} <= {literal_sql(last)}"
+            between = f"{name} >= {dialect.literal(first)} AND {name} <= {dialect.literal(last)}"
             return f"CASE WHEN {between} THEN CAST({name} AS INTEGER) - {low} END"
-    name = f"CAST({name} AS VARCHAR)" if fact.type.kind is Kind.TEXT else name
+    name = f"CAST({name} AS {dialect.type(VARCHAR)})" if fact.type.kind is Kind.TEXT else name
     branches = " ".join(
-        f"WHEN {literal_sql(candidate)} THEN {i}" for i, candidate in enumerate(detail.values)
+        f"WHEN {dialect.literal(candidate)} THEN {i}" for i, candidate in enumerate(detail.values)
     )
     return f"CAST(CASE {name} {branches} END AS INTEGER)"

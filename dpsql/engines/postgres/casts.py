@@ -5,10 +5,10 @@
 
 Claim   no text that is printed here raises on a row, whatever the values are.
 Proof   A plain CAST stands where the target holds all values of the source's type: whole numbers in wider
-        ones, in numerics with enough digits, in DOUBLE; a DATE of a TIMESTAMP. Any other stands in a CASE
-        whose condition is exact: NaN is above all numbers and infinity above all others, so that BETWEEN is
-        false for both. ``round`` of a DOUBLE raises on nothing, and is what the cast itself rounds to. A
-        condition and its value are computed from the same text, which gives the same value twice.
+        ones, in numerics with enough digits, in DOUBLE; a DATE of a TIMESTAMP; a text of a value. Any other
+        stands in a CASE whose condition is exact: NaN is above all numbers and infinity above all others, so
+        that BETWEEN is false for both. ``round`` of a DOUBLE raises on nothing, and is what the cast itself
+        rounds to. A condition and its value are computed from one text, which gives the same value twice.
 Test    tests/privacy/test_postgres_functions.py: every pair of types, over values that break engines
 """
 
@@ -19,11 +19,13 @@ import math
 from decimal import Decimal
 
 from dpsql.engines.identifiers import text
+from dpsql.engines.not_vetted import NotVetted
 from dpsql.engines.postgres.types import name_of
 from dpsql.functions import Argument
 from dpsql.functions.core.conversion import sure
 from dpsql.functions.core.literals import coerce
 from dpsql.functions.core.types import digits
+from dpsql.functions.time.date_arithmetic import interval_parts
 from dpsql.ir.column import NULL, Kind, Type, type_range
 from dpsql.ir.scalar import Literal
 
@@ -31,16 +33,26 @@ _LAST_DAY = "CAST('294246-12-31' AS date)"
 """A day whose times a TIMESTAMP holds, in DuckDB too. The first day of both types is the same."""
 
 
+_BLANKS, _DIGITS = r"[ \t\r\n]*", "[0-9]{{1,%s}}([.][0-9]{{0,%s}})?|[.][0-9]{{1,%s}}"
+_EXACT = f"^{_BLANKS}[+-]?({_DIGITS % (38, 38, 38)}){_BLANKS}$"
+_NAMED = "[iI][nN][fF]([iI][nN][iI][tT][yY])?"
+_REAL = (
+    f"^{_BLANKS}([+-]?(({_DIGITS % (100, 100, 100)})([eE][+-]?[0-9]{{{{1,2}}}})?|{_NAMED})|[nN][aA][nN])"
+    f"{_BLANKS}$"
+)
+_DAY = "^[0-9]{{4}}-[0-9]{{1,2}}-[0-9]{{1,2}}$"
+"""Texts of numbers and days that are read, as parts of formulas: no number of these is beyond DOUBLE or
+numeric. Others are NULL."""
+
+_SINGLE = (
+    "CASE WHEN abs({}) BETWEEN 1.1754944e-38 AND 3.4028234e38 OR {} = 0 OR NOT (abs({}) < 'infinity') "
+    "THEN CAST({} AS float4) WHEN abs({}) < 1 THEN 0 END"
+)
+"""A DOUBLE as a FLOAT, of which those that are not normal are 0."""
+
+
 _SHORT = 200
 """The most characters of operands that are repeated."""
-
-
-class NotVetted(Exception):
-    """Nothing is known to print this so that it raises on no row; ``what`` names it."""
-
-    def __init__(self, what: str) -> None:
-        super().__init__(what)
-        self.what = what
 
 
 def type_sql(type: Type) -> str:
@@ -75,6 +87,9 @@ def literal_sql(literal: Literal) -> str:
         case Kind.TIMESTAMPTZ, datetime.datetime() if value.tzinfo is not None:
             utc = value.astimezone(datetime.UTC).replace(tzinfo=None)
             return f"CAST('{utc.isoformat(sep=' ')}+00' AS timestamptz)"
+        case Kind.INTERVAL, str():
+            months, days, micros = interval_parts(value)
+            return f"CAST('{months} months {days} days {micros} microseconds' AS interval)"
         case _:
             raise NotVetted(f"this constant of type {target.said}")
 
@@ -102,6 +117,23 @@ def converted(sql: str, argument: Argument, target: Type) -> str:
             return f"CAST({sql} AS float8)"
         case Kind.FLOAT, Kind.INTEGER:
             return _whole(f"CAST({sql} AS float8)", target)
+        case Kind.FLOAT, Kind.DECIMAL if digits(target)[0] <= 18:
+            return _decimal(f"CAST({sql} AS float8)", target)
+        case Kind.FLOAT, Kind.FLOAT:
+            return once(_SINGLE, sql)
+        case Kind.TEXT, Kind.INTEGER | Kind.DECIMAL:
+            return once(
+                f"CASE WHEN {{}} ~ '{_EXACT}' THEN {narrowed('CAST({} AS numeric)', target)} END", sql
+            )
+        case Kind.TEXT, Kind.FLOAT if target.sql == "DOUBLE":
+            return once(f"CASE WHEN {{}} ~ '{_REAL}' THEN CAST({{}} AS float8) END", sql)
+        case Kind.TEXT, Kind.DATE:
+            parts = (f"CAST(split_part({{}}, '-', {place}) AS int4)" for place in (1, 2, 3))
+            return once(f"CASE WHEN {{}} ~ '{_DAY}' THEN {made_date('1').format(*parts)} END", sql)
+        case Kind.TEXT, Kind.TEXT if target.sql == "VARCHAR":
+            return sql
+        case ((Kind.DATE | Kind.TIMESTAMP | Kind.DECIMAL), Kind.TEXT) if target.sql == "VARCHAR":
+            return f"(replace(CAST({sql} AS text), ' BC', ' (BC)') COLLATE \"C\")"
         case Kind.DATE, Kind.TIMESTAMP if target.sql == "TIMESTAMP":
             held = f"{{}} <= {_LAST_DAY} OR {{}} = CAST('infinity' AS date)"
             return once(f"CASE WHEN {held} THEN CAST({{}} AS timestamp) END", sql)
@@ -136,6 +168,24 @@ def _whole(double: str, target: Type) -> str:
     return once(
         f"CASE WHEN round({{}}) BETWEEN {low} AND {high} THEN CAST({{}} AS {type_sql(target)}) END", double
     )
+
+
+def _decimal(double: str, target: Type) -> str:
+    """Print a DOUBLE as a numeric: scaled and rounded half to even, as a whole number of 64 bits at most."""
+    width, scale = digits(target)
+    units = f"{{}} * CAST('1e{scale}' AS float8)"
+    held = f"abs({{}}) < CAST('1e{width - scale}' AS float8)"
+    exact = f"CAST(CAST({units} AS int8) AS numeric) / {10**scale}"
+    return once(f"CASE WHEN {held} THEN {narrowed(exact, target)} END", double)
+
+
+def made_date(least: str) -> str:
+    """Print a date of year, month and day, from a year to 9999; NULL if there is no such day."""
+    first = "make_date(CAST({0} AS int4), CAST({1} AS int4), 1)"
+    last = f"extract(day FROM {first} + interval '1 month - 1 day')"
+    known = f"{{0}} BETWEEN {least} AND 9999 AND {{1}} BETWEEN 1 AND 12 AND {{2}} BETWEEN 1 AND 31"
+    day = f"{first} + (CAST({{2}} AS int4) - 1)"
+    return f"CASE WHEN {known} THEN CASE WHEN {{2}} <= {last} THEN {day} END END"
 
 
 def once(form: str, *operands: str) -> str:

@@ -12,35 +12,46 @@ Test    tests/privacy/test_second_dialect.py, grammar_tests/test_postgres_fixtur
 from __future__ import annotations
 
 import itertools
+import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from decimal import Decimal
-from typing import assert_never
 
+from dpsql.aggregates import shelf as aggregates
+from dpsql.aggregates.sum import grid_of
 from dpsql.engines.identifiers import TEXTED, quote
-from dpsql.engines.postgres.casts import NotVetted, literal_sql, type_sql
+from dpsql.engines.not_vetted import NotVetted
+from dpsql.engines.number_sql import clamped_sql
+from dpsql.engines.postgres.casts import literal_sql, type_sql
 from dpsql.engines.postgres.functions import RENDERS
+from dpsql.engines.postgres.moments import zone_sql
+from dpsql.engines.vetted_scalars import printed
 from dpsql.errors import DatabaseError, refuse
-from dpsql.functions import Argument, ArgumentError, shelf
-from dpsql.functions.core.literals import constant
-from dpsql.functions.core.meaning import Lookup, checked, enforced, written
-from dpsql.functions.core.printing import LONGEST, Found
+from dpsql.functions import Arguments
+from dpsql.functions.core.meaning import Lookup
+from dpsql.functions.core.printing import Found
 from dpsql.functions.core.types import bits, digits
 from dpsql.ir.column import Fact, Kind, Type, Value, type_named
 from dpsql.ir.relation import Materialized
-from dpsql.ir.scalar import Call, Literal, Ref, Scalar
+from dpsql.ir.scalar import Literal, Scalar
+
+_SUMMED = 1e280
+"""Sums of as many DOUBLEs of this size as there are rows are DOUBLEs."""
 
 _DAY = re.compile(r"-?infinity|\d{4}-\d\d-\d\d")
 _MOMENT = re.compile(r"-?infinity|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d{1,6})?")
 
 
 class Postgres:
-    """The dialect of one database: ``tables`` are SELECTs of the columns that are read, by their names."""
+    """The dialect of one database: ``tables`` are SELECTs of the columns that are read, by their names.
+
+    ``zones`` returns the time zones that the server knows.
+    """
 
     infinity = "CAST('infinity' AS float8)"
 
-    def __init__(self, tables: Mapping[str, str]) -> None:
-        self._tables = tables
+    def __init__(self, tables: Mapping[str, str], zones: Callable[[], Collection[str]] = tuple) -> None:
+        self._tables, self._zones = tables, zones
         self._numbers = itertools.count()
 
     # ---- numbers -----------------------------------------------------------------------------------
@@ -63,6 +74,24 @@ class Postgres:
     def cut(self, sql: str) -> str:
         return f"CAST(trunc({sql}) AS int8)"
 
+    def place(self, sql: str) -> str:
+        return f"CAST(trunc({sql}) AS int4)"
+
+    def units(self, sql: str) -> str:
+        return self.whole(sql)
+
+    def quotient(self, sql: str, divisor: str) -> str:
+        return f"{sql} / {divisor}"
+
+    def microseconds(self, sql: str) -> str:
+        return f"CAST(extract(epoch FROM {sql}) * 1000000 AS int8)"
+
+    def share(self, sql: str, factor: float) -> str:
+        """Products of what is printed here, four at most, do not underflow."""
+        large = f"abs({sql}) >= {self.number(2.0**-200 / factor)}"
+        product = f"{sql} * {self.number(factor)}"
+        return f"(CASE WHEN {large} THEN {product} WHEN {sql} IS NOT NULL THEN {self.number(0)} END)"
+
     def scaled(self, sql: str, factor: float) -> str:
         """Below a quarter, all products are rounded to 0: none is computed."""
         product = f"{sql} * {self.number(factor)}"
@@ -80,7 +109,7 @@ class Postgres:
     def scalar(
         self, scalar: Scalar, lookup: Lookup, column: Callable[[str], str], found: Found | None = None
     ) -> str:
-        return _printed(scalar, lookup, column)[0]
+        return printed(scalar, lookup, column, literal_sql, self._called, refused)[0]
 
     def key(self, sql: str, type: Type) -> str:
         match type.kind:
@@ -109,28 +138,83 @@ class Postgres:
         over: str,
         others: Sequence[tuple[str, Fact]],
     ) -> str:
-        """Counts, sums of whole numbers and numerics, and extremes are the same in any order of the rows."""
-        assert not over, "windows are refused before they are printed"
+        """Counts, sums of whole numbers, numerics and grid steps, and extremes: the same in any order."""
         word = "DISTINCT " if distinct else ""
         if function == "count":
-            return f"count({word}{argument})"
+            return f"count({word}{argument}){over}"
         assert fact is not None
         match function, fact.type.kind:
             case "min" | "max", Kind.FLOAT:  # 0.0 and -0.0 tie: adding zero makes them one value
-                return f"{function}({argument} + CAST(0 AS {type_sql(fact.type)}))"
+                return f"{function}({argument} + CAST(0 AS {type_sql(fact.type)})){over}"
             case "min" | "max", Kind.INTEGER | Kind.DECIMAL | Kind.DATE | Kind.TIMESTAMP | Kind.TIMESTAMPTZ:
-                return f"{function}({argument})"
+                return f"{function}({argument}){over}"
             case "min" | "max", Kind.TEXT if fact.type.sql == "VARCHAR":
-                return f"{function}({argument})"
+                return f"{function}({argument}){over}"
+            case "bool_and" | "bool_or", Kind.BOOLEAN:
+                return f"{function}({argument}){over}"
             case "sum", Kind.INTEGER if bits(fact.type) <= 64:
-                return f"sum({word}{self.wide(argument)})"
+                return f"sum({word}{self.wide(argument)}){over}"
             case "sum", Kind.DECIMAL if digits(fact.type)[0] <= 28:
-                return f"CAST(sum({word}{argument}) AS numeric(38,{digits(fact.type)[1]}))"
+                return f"CAST(sum({word}{argument}){over} AS numeric(38,{digits(fact.type)[1]}))"
+            case "sum" | "avg", Kind.FLOAT:
+                return self._sum_of_steps(function, argument, fact, word, over)
             case "avg", Kind.INTEGER | Kind.DECIMAL:
                 total = self.double(self.per_unit("sum", argument, fact, distinct, over, others))
-                return f"{total} / nullif(count({word}{argument}), 0)"
+                return f"{total} / nullif(count({word}{argument}){over}, 0)"
             case _:
                 raise NotVetted(f"{function} of {fact.type.said} values within a unit")
+
+    def _called(self, name: str, texts: tuple[str, ...], arguments: Arguments, type: Type | None) -> str:
+        if name == "timezone":
+            zone = arguments[1].literal
+            if zone is None or zone.value not in self._zones():
+                raise NotVetted("this time zone")
+            return zone_sql(texts[0], arguments[0], str(zone.value))
+        render = RENDERS.get(name)
+        if render is None:
+            raise NotVetted(f"the function {name}")
+        return render(texts, arguments, type)
+
+    def _sum_of_steps(self, function: str, argument: str, fact: Fact, word: str, over: str) -> str:
+        """DOUBLEs in whole steps of a grid add up to the same in any order."""
+        step, low, high = grid_of(fact)
+        if max(abs(low), abs(high)) > _SUMMED:
+            raise NotVetted(f"{function} of so wide a range within a unit")
+        value = argument if fact.type.sql == "DOUBLE" else self.double(argument)
+        cell = self.whole(self.scaled(f"({clamped_sql(value, low, high, dialect=self)})", 1 / step))
+        total = f"{self.double(f'sum({word}{self.wide(cell)}){over}')} * {self.number(step)}"
+        return total if function == "sum" else f"{total} / nullif(count({word}{cell}){over}, 0)"
+
+    def in_order(self, function: str, argument: str, order: str, filtered: str, others: Sequence[str]) -> str:
+        """The first or the last of a list that is sorted by all that a query can see."""
+        rule = aggregates()[function]
+        if rule.in_order not in ("first", "last", "any_value"):
+            raise NotVetted(f"{function} within a unit")
+        if rule.in_order == "any_value":
+            present = f"({argument}) IS NOT NULL"
+            filtered = f"{filtered[:-1]} AND {present})" if filtered else f" FILTER (WHERE {present})"
+        place = f"CAST(count(*){filtered} AS int4)" if rule.in_order == "last" else "1"
+        return f"(array_agg({argument}{order}){filtered})[{place}]"
+
+    def window(self, function: str, arguments: Sequence[str], ignore_nulls: bool) -> str:
+        if ignore_nulls:
+            raise NotVetted("IGNORE NULLS")
+        return f"{function}({', '.join(arguments)})"
+
+    def sort_keys(self, sql: str, type: Type) -> list[str]:
+        """-0.0 and 0.0 tie: as texts they do not."""
+        match type.kind:
+            case Kind.FLOAT:
+                return [sql, f'CAST({sql} AS text) COLLATE "C"']
+            case Kind.BOOLEAN | Kind.INTEGER | Kind.DECIMAL | Kind.DATE | Kind.TIMESTAMP | Kind.TIMESTAMPTZ:
+                return [sql]
+            case Kind.TEXT if type.sql == "VARCHAR":
+                return [sql]
+            case _:
+                raise NotVetted(f"an order of {type.said} values")
+
+    def hashed(self, columns: Sequence[str]) -> str:
+        return f"hash_record_extended(ROW({', '.join(columns)}), 0)"
 
     # ---- rows --------------------------------------------------------------------------------------
 
@@ -168,6 +252,19 @@ class Postgres:
     def subquery(self, select: str) -> str:
         return f"({select}) AS s{next(self._numbers)}"
 
+    def octave(self, sql: str) -> str:
+        return f"floor(ln({sql}) * {self.number(1 / math.log(2))} - {self.number(1e-9)})"
+
+    def summed(self, sql: str) -> str:
+        return f"coalesce(sum({sql}), 0)"
+
+    def kept(self, name: str, select: str, again: bool = False) -> str:
+        return f"{name} AS {'NOT ' if again else ''}MATERIALIZED ({select})"
+
+    def computed_once(self, select: str) -> str:
+        """PostgreSQL writes the columns of a subquery into what reads them, unless it has an OFFSET."""
+        return f"{select} OFFSET 0"
+
     def all_but(self, table: str, column: str, others: Sequence[str]) -> str:
         return ", ".join(f"{table}.{other}" for other in others)
 
@@ -179,45 +276,12 @@ def refused(what: str, scalar: Scalar | None = None) -> DatabaseError:
         f"{what} is not answered on postgresql",
         None if scalar is None else scalar.span,
         label="nothing is known to compute it there without an error on some rows",
-        notes=(f"these functions are: {', '.join(name for name in RENDERS if name not in _SIGNS)}",),
-        help="ask without it: counts, sums, averages and variances, with joins, filters and groups",
+        notes=() if scalar is None else (f"these functions are: {', '.join(_NAMED)}",),
+        help="ask without it; docs/engines.md lists what is answered there",
     )
 
 
 _SIGNS = ("is_distinct_from", "is_not_distinct_from", "is_null", "is_not_null", "negate")
 """Functions that are called by signs and words of other names."""
 
-
-def _printed(scalar: Scalar, lookup: Lookup, column: Callable[[str], str]) -> tuple[str, Argument]:
-    """Print a scalar, with what is known of it by its types alone; one that is not vetted is refused."""
-    match scalar:
-        case Ref(name):
-            return column(name), Argument(enforced(lookup(name)))
-        case Literal():
-            try:
-                return literal_sql(scalar), constant(scalar)
-            except NotVetted as error:
-                raise refused(error.what, scalar) from None
-        case Call(name, scalars, type):
-            printed = [_printed(each, lookup, column) for each in scalars]
-            arguments = tuple(argument for _, argument in printed)
-            known = written(scalar, lookup) or Argument(checked(shelf()[name], arguments, type))
-            render = RENDERS.get(name)
-            try:
-                if render is None:
-                    raise NotVetted(f"the function {name}")
-                sql = render(tuple(text for text, _ in printed), arguments, type)
-            except NotVetted as error:
-                raise refused(error.what, scalar) from None
-            except ArgumentError:
-                raise refused(f"the function {name} of these values", scalar) from None
-            if len(sql) > LONGEST:
-                raise refuse(
-                    "D103",
-                    "this expression is too deeply nested",
-                    scalar.span,
-                    help="compute parts of it in a subquery",
-                )
-            return sql, known
-        case _:
-            assert_never(scalar)
+_NAMED = tuple(sorted(name for name in RENDERS if name not in _SIGNS))

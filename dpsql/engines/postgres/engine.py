@@ -20,27 +20,31 @@ import math
 import threading
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from decimal import Decimal
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from dpsql.engines.contents import hashed
 from dpsql.engines.identifiers import TEXTED, fetched, quote
-from dpsql.engines.postgres.casts import NotVetted
+from dpsql.engines.not_vetted import NotVetted
 from dpsql.engines.postgres.dialect import Postgres as Dialect
 from dpsql.engines.postgres.dialect import refused
 from dpsql.engines.postgres.relations import Relation, relations
 from dpsql.engines.postgres.url import PostgresUrl
 from dpsql.engines.postgres.versions import State, states
+from dpsql.engines.postgres.vetted import check_measure
 from dpsql.engines.postgres.walls import check_rights, check_session, identity
 from dpsql.engines.units_sql import CHUNK, units_sql
 from dpsql.errors import DatabaseError, interrupted, refuse
 from dpsql.ir.column import Column, Interval, Kind, Type, Value, type_named
-from dpsql.ir.relation import stage_inputs
+from dpsql.ir.relation import stage_inputs, with_rows
 from dpsql.policy.catalogue import Catalogue, FoundView, Key
 from dpsql.policy.model import Policy
 from dpsql.policy.names import fold
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
     from psycopg import Connection
 
     from dpsql.engines import Texts
@@ -68,6 +72,7 @@ class PostgresEngine:
         self._url = url
         self._timezone = "UTC" if policy is None else policy.timezone
         self._wanted = None if policy is None else {fold(rule.name) for rule in policy.tables}
+        self._zones: frozenset[str] | None = None
         self._lock = threading.RLock()
         self._connection = self._connected()
         try:
@@ -235,14 +240,20 @@ class PostgresEngine:
     # ---- private rows ------------------------------------------------------------------------------
 
     def measure_sql(self, planned: MeasurePlan) -> str:
-        """Print a measure, and let the server parse it: what it does not know is refused before a debit."""
-        sql = self._printed(planned)
-        if not stage_inputs(planned.measure.relation):
+        """Print a measure, and let the server parse it: what it does not know is refused before a debit.
+
+        Rows of an earlier stage are not there yet: it is parsed with none, in their types.
+        """
+        relation = planned.measure.relation
+        awaited = dict.fromkeys(stage_inputs(relation), ())
+        measure = replace(planned.measure, relation=with_rows(relation, awaited))
+        for sql in self._printed(replace(planned, measure=measure) if awaited else planned):
             self._parse(sql)
-        return sql
+        return ";\n".join(self._printed(planned))
 
     def measure(self, planned: MeasurePlan) -> ExactTable:
         from dpsql.engines.exact_tables import measured
+        from dpsql.engines.measure_sql import measure_sql
 
         kinds = [column.fact.type.kind for column in planned.keys]
 
@@ -250,25 +261,60 @@ class PostgresEngine:
             width = len(kinds)
             return [(*map(_key, row, kinds), *map(_whole, row[width:])) for row in self._ask(sql)]
 
-        sql = self._printed(planned)
-        return measured(planned, rows_of, _no_arrays, lambda _: sql)
-
-    def _printed(self, planned: MeasurePlan) -> str:
-        from dpsql.engines.measure_sql import measure_sql
-        from dpsql.engines.postgres.vetted import check_measure
-
-        tables = {name: relation.select() for name, relation in self._relations.items()}
-        try:
+        dialect = self._dialect()
+        with self._refusing():
             check_measure(planned)
-            return measure_sql(planned, dialect=Dialect(tables))
+            return measured(
+                planned, rows_of, self._arrays, partial(measure_sql, dialect=dialect), dialect=dialect
+            )
+
+    def _printed(self, planned: MeasurePlan) -> list[str]:
+        from dpsql.engines.exact_tables import statements_of
+
+        with self._refusing():
+            check_measure(planned)
+            return statements_of(planned, self._dialect())
+
+    def _dialect(self) -> Dialect:
+        tables = {name: relation.select() for name, relation in self._relations.items()}
+        return Dialect(tables, self._known_zones)
+
+    @contextmanager
+    def _refusing(self) -> Iterator[None]:
+        try:
+            yield
         except NotVetted as error:
             raise refused(error.what) from None
+
+    def _arrays(self, sql: str) -> dict[str, NDArray[Any]]:
+        """Fetch whole numbers without NULL as arrays, by the names of their columns."""
+        import numpy as np
+
+        def read() -> dict[str, NDArray[Any]]:
+            self._checked("SELECT 1")
+            with self._connection.cursor(name="dpsql_arrays") as cursor:
+                cursor.execute(sql.encode())
+                names = [column.name for column in cursor.description or ()]
+                parts = [np.empty((0, len(names)), dtype=np.int64)]
+                while rows := cursor.fetchmany(CHUNK):
+                    parts.append(np.array(rows, dtype=np.int64))
+                return dict(zip(names, np.concatenate(parts).T, strict=True))
+
+        with self._translated():
+            return self._in_snapshot(read)
 
     def export_sql(self, planned: ExportPlan) -> str:
         raise refused("an export")
 
     def exact_export(self, planned: ExportPlan) -> ExactExport:
         raise refused("an export")
+
+    def _known_zones(self) -> frozenset[str]:
+        if self._zones is None:
+            with self._translated():
+                found = self._catalogue("SELECT name FROM pg_catalog.pg_timezone_names", ())
+            self._zones = frozenset(str(name) for (name,) in found)
+        return self._zones
 
     def _parse(self, sql: str) -> None:
         """Let the server parse a statement; it plans nothing and reads no row."""
@@ -278,7 +324,7 @@ class PostgresEngine:
                 self._execute(f"PREPARE dpsql_parsed AS {sql}")
             except (psycopg.errors.UndefinedTable, psycopg.errors.UndefinedColumn):
                 raise self._changed() from None
-            except psycopg.ProgrammingError:
+            except (psycopg.ProgrammingError, psycopg.NotSupportedError):
                 raise refused("this combination of types") from None
             finally:
                 if not self._connection.closed:
@@ -442,7 +488,3 @@ def _legal(name: str, type: Type) -> str | None:
             return f"{moment} BETWEEN {_FIRST} AND {_LAST} OR NOT isfinite({name})"
         case _:
             return None
-
-
-def _no_arrays(sql: str) -> dict[str, Any]:
-    raise AssertionError("details are refused before they are read")

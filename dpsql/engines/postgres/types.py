@@ -47,6 +47,7 @@ _NAMES = {
     "DATE": "date",
     "TIMESTAMP": "timestamp",
     "TIMESTAMP WITH TIME ZONE": "timestamptz",
+    "INTERVAL": "interval",
 }
 
 

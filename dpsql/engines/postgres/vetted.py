@@ -1,8 +1,9 @@
 """Which measures are answered on PostgreSQL: what is not known to be sound there is not printed.
 
 COUNT, SUM, AVG, VAR over rows, joins, subqueries, groups        yes
-quantiles, MIN and MAX of all units, samples, synthetic rows     no: details are printed for DuckDB
-windows, orders within a unit, FULL JOIN, units of columns       no
+quantiles, MIN, MAX, MODE of all units, COUNT(DISTINCT x)        yes
+searched bounds                                                  yes
+samples, synthetic rows, units of columns                        no: printed for DuckDB alone
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import math
 from typing import assert_never
 
-from dpsql.engines.postgres.casts import NotVetted
+from dpsql.engines.not_vetted import NotVetted
 from dpsql.engines.postgres.types import name_of
 from dpsql.ir.column import Kind, type_named
 from dpsql.ir.plan import MeasurePlan
@@ -20,7 +21,6 @@ from dpsql.ir.relation import (
     Join,
     JoinKind,
     Materialized,
-    OrderedCall,
     Project,
     Relation,
     Scan,
@@ -28,6 +28,7 @@ from dpsql.ir.relation import (
     Union,
     Window,
 )
+from dpsql.ir.scalar import Call, Ref, Scalar, conjuncts
 from dpsql.ir.synthetic import SyntheticRows
 
 
@@ -35,14 +36,22 @@ def check_measure(planned: MeasurePlan) -> None:
     """Raise NotVetted for a measure with parts that have no vetted text."""
     if isinstance(planned.rule, SyntheticRows):
         raise NotVetted("a table of synthetic rows")
-    if planned.details:
-        raise NotVetted(f"{planned.details[0].detail.kind.replace('_', ' ')}")
+    for detail_plan in planned.details:
+        if detail_plan.detail.kind not in _DETAILS:
+            raise NotVetted(f"{detail_plan.detail.kind.replace('_', ' ')}")
     for statistic in planned.measure.statistics:
-        if statistic.other is not None:
-            raise NotVetted("an aggregate of two arguments")
         if not math.isfinite(float(statistic.high) - float(statistic.offset)):
             raise NotVetted("so wide a range")
     _check(planned.measure.relation)
+
+
+_DETAILS = frozenset(("quantiles", "matching", "votes", "clip_search", "bound_search"))
+"""The kinds of details that are printed for this engine."""
+
+
+def _compares_columns(part: Scalar) -> bool:
+    """Whether PostgreSQL can hash both sides, which it needs for a FULL JOIN."""
+    return isinstance(part, Call) and part.function == "=" and all(isinstance(x, Ref) for x in part.arguments)
 
 
 def _check(relation: Relation) -> None:
@@ -52,23 +61,20 @@ def _check(relation: Relation) -> None:
                 raise NotVetted(f"a unit of type {owner.fact.type.said}")
         case Materialized(columns=columns) | StageInput(columns=columns):
             for column in columns:
-                if name_of(type_named(column.source)) is None:
+                if column.source == "INTERVAL" or name_of(type_named(column.source)) is None:
                     raise NotVetted(f"a table of {type_named(column.source).said} values")
         case Filter(source) | Project(source):
             _check(source)
-        case Aggregate(source, _, calls):
-            if any(isinstance(call, OrderedCall) for call in calls):
-                raise NotVetted("an aggregate in an order")
+        case Aggregate(source) | Window(source):
             _check(source)
-        case Join(kind, left, right):
-            if kind is JoinKind.FULL:
-                raise NotVetted("a FULL JOIN")
+        case Join(kind, left, right, condition):
+            parts = () if condition is None else conjuncts(condition)
+            if kind is JoinKind.FULL and not any(map(_compares_columns, parts)):
+                raise NotVetted("a FULL JOIN without columns that are equal")
             _check(left)
             _check(right)
         case Union(left, right):
             _check(left)
             _check(right)
-        case Window():
-            raise NotVetted("a window")
         case _:
             assert_never(relation)

@@ -20,6 +20,7 @@ TESTED = (15,)
 
 _SETTINGS = {
     "search_path": "pg_catalog, pg_temp",
+    "jit": "off",
     "default_transaction_read_only": "on",
     "row_security": "off",
     "transform_null_equals": "off",

@@ -1,0 +1,226 @@
+"""The Spark engine: a folder's parquet files, of which Spark computes the exact sums of measures.
+
+    files, names, versions, public rows     as in the engine for folders (folder.py), which this one is
+    SELECT sums                             one job of Spark, over the same files in the same state
+
+Claim   what a measure returns is of the version that ``version`` names.
+Proof   Files are compared with their states at opening before and after each job, as for any folder; Spark
+        gets their paths one by one, with the columns and types that were found at opening, and fails where a
+        file is missing or has others.
+Test    tests/privacy/test_spark.py
+
+Spark's messages may quote data: they never leave this file.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from decimal import Decimal
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from dpsql.engines.folder import Folder
+from dpsql.engines.identifiers import quote
+from dpsql.engines.not_vetted import NotVetted
+from dpsql.engines.spark.address import SparkAddress
+from dpsql.engines.spark.casts import type_sql
+from dpsql.engines.spark.dialect import Spark as Dialect
+from dpsql.engines.spark.dialect import backquoted, refused
+from dpsql.engines.spark.settings import check_session, new_session
+from dpsql.engines.spark.types import is_stored
+from dpsql.engines.spark.vetted import check_measure
+from dpsql.errors import DatabaseError, interrupted, refuse
+from dpsql.ir.column import Kind, Type, type_named
+from dpsql.ir.relation import stage_inputs, with_rows
+from dpsql.policy.model import Policy
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from dpsql.ir.export import ExactExport, ExportPlan
+    from dpsql.ir.plan import MeasurePlan
+    from dpsql.ir.table import ExactTable
+
+_FIRST, _LAST = "0001-01-01", "9999-12-31"
+"""The days of Spark's calendar: moments outside are NULL."""
+
+
+class SparkEngine(Folder):
+    """A folder's tables; their exact sums are Spark's."""
+
+    reader = "spark"
+
+    def __init__(self, address: SparkAddress, policy: Policy | None = None) -> None:
+        super().__init__(address.path, policy)
+        self._job = f"dpsql {uuid.uuid4()}"
+        self._stopped = self._busy = False
+        try:
+            for table in self._tables:
+                if table.csv is not None:
+                    raise refuse(
+                        "D602",
+                        f"{table.name} is in csv files, which Spark does not read here",
+                        help="write them as parquet files",
+                    )
+            self._session = new_session(address.master)
+            self.reader = f"spark {self._session.version}"
+            self._selects = {table.name: self._select(place) for place, table in enumerate(self._tables)}
+        except BaseException:  # Ctrl-C too: closed, and raised again
+            super().close()
+            raise
+
+    def _select(self, place: int) -> str:
+        """Name a table's files for Spark; return the SELECT of the columns that are read."""
+        table = self._tables[place]
+        types = {
+            column.name: type_named(column.sql)
+            for column in table.columns
+            if is_stored(type_named(column.sql)) and not {"`", '"'} & {*column.name}
+        }
+        schema = ", ".join(f"`{name}` {type_sql(of_column)}" for name, of_column in types.items())
+        paths = [str(path) for path in self._paths[table.name]]
+        with self._silent():
+            self._session.read.schema(schema).parquet(*paths).createOrReplaceTempView(f"dpsql_{place}")
+        listed = ", ".join(
+            f"{_read(quote(name), of_column)} AS {quote(name)}" for name, of_column in types.items()
+        )
+        return f"SELECT {listed or 'NULL AS nothing'} FROM dpsql_{place}"
+
+    # ---- measures ----------------------------------------------------------------------------------
+
+    def measure_sql(self, planned: MeasurePlan) -> str:
+        """Print a measure, and let Spark analyze it: what it does not know is refused before a debit.
+
+        Rows of an earlier stage are not there yet: it is analyzed with none, in their types.
+        """
+        relation = planned.measure.relation
+        awaited = dict.fromkeys(stage_inputs(relation), ())
+        measure = replace(planned.measure, relation=with_rows(relation, awaited))
+        for sql in self._printed(replace(planned, measure=measure) if awaited else planned):
+            self._analyze(sql)
+        return ";\n".join(self._printed(planned))
+
+    def measure(self, planned: MeasurePlan) -> ExactTable:
+        from dpsql.engines.exact_tables import measured
+        from dpsql.engines.measure_sql import measure_sql
+
+        kinds = [column.fact.type.kind for column in planned.keys]
+
+        def rows_of(sql: str) -> list[tuple[Any, ...]]:
+            width = len(kinds)
+            return [(*map(_key, row, kinds), *map(_whole, row[width:])) for row in self._collected(sql)]
+
+        dialect = Dialect(self._selects)
+        with self._lock, self._refusing():
+            check_measure(planned)
+            return measured(
+                planned, rows_of, self._fetched_arrays, partial(measure_sql, dialect=dialect), None, dialect
+            )
+
+    def _printed(self, planned: MeasurePlan) -> list[str]:
+        from dpsql.engines.exact_tables import statements_of
+
+        with self._refusing():
+            check_measure(planned)
+            return statements_of(planned, Dialect(self._selects))
+
+    @contextmanager
+    def _refusing(self) -> Iterator[None]:
+        try:
+            yield
+        except NotVetted as error:
+            raise refused(error.what) from None
+
+    def export_sql(self, planned: ExportPlan) -> str:
+        raise refused("an export")
+
+    def exact_export(self, planned: ExportPlan) -> ExactExport:
+        raise refused("an export")
+
+    # ---- jobs --------------------------------------------------------------------------------------
+
+    def _analyze(self, sql: str) -> None:
+        """Let Spark find names and types in a statement; it reads no row."""
+        from pyspark.errors import AnalysisException, ParseException
+
+        with self._silent():
+            try:
+                self._session.sql(backquoted(sql))
+            except (AnalysisException, ParseException):
+                raise refused("this combination of types") from None
+
+    def _collected(self, sql: str) -> list[tuple[Any, ...]]:
+        """Run one statement over files that are as they were found, and fetch its rows."""
+        self.unchanged()
+        with self._silent():
+            check_session(self._session)
+            self._stopped, self._busy = False, True
+            try:
+                self._session.sparkContext.setJobGroup(self._job, "dpsql", interruptOnCancel=True)
+                rows = [tuple(row) for row in self._session.sql(backquoted(sql)).collect()]
+            finally:
+                self._busy = False
+        self.unchanged()
+        return rows
+
+    def _fetched_arrays(self, sql: str) -> dict[str, NDArray[Any]]:
+        """Fetch whole numbers without NULL as arrays, by the names of their columns."""
+        import numpy as np
+
+        with self._silent():
+            names = self._session.sql(backquoted(sql)).columns
+        rows = np.array(self._collected(sql), dtype=np.int64).reshape(-1, len(names))
+        return dict(zip(names, rows.T, strict=True))
+
+    @contextmanager
+    def _silent(self) -> Iterator[None]:
+        """Replace Spark's messages."""
+        try:
+            yield
+        except DatabaseError:
+            raise
+        except Exception:
+            if self._stopped:
+                raise interrupted() from None
+            raise refuse(
+                "D601",
+                "Spark failed on this query",
+                label="what was debited stays debited; Spark's message is not shown, as it may contain data",
+                help="ask the same query again: it is completed without paying twice",
+            ) from None
+
+    def interrupt(self) -> None:
+        """Cancel the job that runs, or the one that is about to be handed to Spark."""
+        self._stopped = True
+        threading.Thread(target=self._cancel, daemon=True).start()
+        super().interrupt()
+
+    def _cancel(self) -> None:
+        while self._busy:
+            with suppress(Exception):  # closed meanwhile
+                self._session.sparkContext.cancelJobGroup(self._job)
+            time.sleep(0.1)
+
+
+def _read(name: str, of_column: Type) -> str:
+    """Print a column as it is read: a moment outside of the calendar is NULL."""
+    if of_column.kind in (Kind.DATE, Kind.TIMESTAMP, Kind.TIMESTAMPTZ):
+        last = _LAST if of_column.kind is Kind.DATE else f"{_LAST} 23:59:59.999999"
+        ends = f"CAST('{_FIRST}' AS {type_sql(of_column)}) AND CAST('{last}' AS {type_sql(of_column)})"
+        return f"CASE WHEN {name} BETWEEN {ends} THEN {name} END"
+    return name
+
+
+def _key(value: object, kind: Kind) -> object:
+    return _whole(value) if kind is Kind.INTEGER and value is not None else value
+
+
+def _whole(number: object) -> int:
+    """Return a whole number, which is a Decimal where it is fetched as one."""
+    assert isinstance(number, int | Decimal)
+    return int(number)

@@ -1,0 +1,332 @@
+"""Files that Spark reads: exact tables, refusals before payment, settings, silence, planted errors."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import os
+import threading
+from collections.abc import Iterator
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+from sparks import MASTER, needs_spark
+from test_postgres import POLICY, QUERIES, TABLES
+from test_postgres_functions import VALUES, alike, argument, calls, columns_of, is_of, lookup
+
+import dpsql
+from dpsql.audit import plan_of
+from dpsql.engines.dialect import DUCKDB
+from dpsql.engines.exact_tables import measured
+from dpsql.engines.folder import Folder
+from dpsql.engines.identifiers import quote
+from dpsql.engines.spark import dialect as spelling
+from dpsql.engines.spark.dialect import Spark, backquoted
+from dpsql.engines.spark.engine import SparkEngine
+from dpsql.engines.spark.functions import RENDERS
+from dpsql.errors import OperationalError
+from dpsql.ir.column import Kind, type_named
+from dpsql.ir.plan import MeasurePlan
+from dpsql.ir.scalar import Call
+from dpsql.ir.table import ExactTable
+
+pytestmark = needs_spark
+
+MORE = (
+    "SELECT MEDIAN(age), MAX(income) FROM people",
+    "SELECT kind, COUNT(DISTINCT visit) FROM visits GROUP BY kind",
+    "SELECT CORR(age, income) FROM people",
+    "SELECT SUM(cost) FROM visits",
+    "SELECT p.ward, SUM(n) FROM (SELECT id, row_number() OVER (PARTITION BY id ORDER BY visit) AS n "
+    "FROM visits) v JOIN people p USING (id) WHERE n < 4 GROUP BY p.ward",
+)
+
+
+@pytest.fixture(scope="module")
+def clinic(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A folder of parquet files, and its policy beside it."""
+    folder = tmp_path_factory.mktemp("spark") / "clinic"
+    folder.mkdir()
+    with duckdb.connect() as made:
+        made.execute(TABLES)
+        for table in ("people", "visits", "wards"):
+            made.execute(f"COPY {table} TO '{folder / table}.parquet'")
+    folder.with_suffix(".toml").write_text(POLICY)
+    return folder
+
+
+@pytest.fixture
+def here(clinic: Path, tmp_path: Path) -> Iterator[dpsql.Connection]:
+    address = f"spark:{MASTER}:{clinic}"
+    with dpsql.connect(address, clinic.with_suffix(".toml"), tmp_path / "a.ledger") as db:
+        yield db
+
+
+def engine_of(db: dpsql.Connection) -> SparkEngine:
+    engine = db._open().engine
+    assert isinstance(engine, SparkEngine)
+    return engine
+
+
+def sums_of(exact: ExactTable) -> dict[str, tuple[int, ...]]:
+    rows = zip(exact.groups, exact.sums.tolist(), strict=True)
+    return {repr(group): tuple(sums) for group, sums in rows if any(sums)}
+
+
+def masses_of(exact: ExactTable) -> list[dict[str, tuple[list[int], list[int]]]]:
+    return [
+        {repr(group): (places.tolist(), weights.tolist()) for group, (places, weights) in masses.items()}
+        for masses in exact.details
+    ]
+
+
+def both(db: dpsql.Connection, clinic: Path, sql: str) -> Iterator[tuple[ExactTable, ExactTable]]:
+    session = db._open()
+    with dpsql.connect(clinic, clinic.with_suffix(".toml"), clinic.with_name("b.ledger")) as other:
+        there = other._open().engine
+        assert isinstance(there, Folder)
+        for planned in plan_of(session, sql, 1.0).measures:
+            session.engine.measure_sql(planned)
+            yield session.engine.measure(planned), measured(planned, there._all, there._arrays)
+
+
+def test_exact_tables_are_those_of_duckdb(here: dpsql.Connection, clinic: Path) -> None:
+    for sql in (*QUERIES, *MORE):
+        for ours, theirs in both(here, clinic, sql):
+            assert sums_of(ours) == sums_of(theirs), sql
+            assert masses_of(ours) == masses_of(theirs), sql
+            assert sums_of(ours) or masses_of(ours), sql
+
+
+def test_a_repeat_is_free_and_is_the_folders_too(
+    here: dpsql.Connection, clinic: Path, tmp_path: Path
+) -> None:
+    first = here.execute(QUERIES[0])
+    again = here.execute(QUERIES[0])
+    assert (first.repeated, again.repeated, again.rows) == (False, True, first.rows)
+    with dpsql.connect(clinic, clinic.with_suffix(".toml"), tmp_path / "a.ledger") as other:
+        assert other.execute(QUERIES[0]).rows == first.rows
+        assert other.budget.spent == here.budget.spent
+
+
+@pytest.mark.parametrize(
+    ("sql", "what"),
+    [
+        ("SELECT COUNT(*) FROM people WHERE ln(age) > 3", "the function ln"),
+        ("SELECT COUNT(*) FROM people WHERE lower(ward) = 'a'", "the function lower"),
+        ("SELECT DP_SAMPLE(skewness(age), -5, 5) FROM people", "blocks"),
+        ("SELECT COUNT(*) FROM (SELECT id, FIRST(kind ORDER BY visit) AS k FROM visits GROUP BY id) "
+         "WHERE k = 'k1'", "first within a unit"),
+    ],
+)  # fmt: skip
+def test_what_is_not_vetted_costs_nothing(here: dpsql.Connection, sql: str, what: str) -> None:
+    with pytest.raises(dpsql.OperationalError, match=what) as caught:
+        here.execute(sql)
+    assert caught.value.code == "D605"
+    assert here.budget.spent == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("spark.sql.ansi.enabled", "true"),
+        ("spark.sql.session.timeZone", "Asia/Tokyo"),
+        ("spark.sql.files.ignoreMissingFiles", "true"),
+        ("spark.sql.caseSensitive", "false"),
+    ],
+)
+def test_another_setting_is_refused(here: dpsql.Connection, name: str, value: str) -> None:
+    """An ANSI session above all: there a cast of one person's row fails."""
+    engine = engine_of(here)
+    [planned] = plan_of(here._open(), "SELECT SUM(income) FROM people", 1.0).measures
+    engine._session.conf.set(name, value)
+    with pytest.raises(dpsql.OperationalError) as caught:
+        engine.measure(planned)
+    assert caught.value.code == "D602"
+    assert name in caught.value.title
+
+
+def test_messages_of_spark_stay_inside(
+    here: dpsql.Connection, capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    engine = engine_of(here)
+    with pytest.raises(dpsql.OperationalError) as caught:
+        engine._collected("SELECT raise_error(concat('Longyear', 'byen'))")
+    assert caught.value.code == "D601"
+    assert caught.value.__cause__ is None
+    shown = capfd.readouterr()
+    assert "Longyearbyen" not in f"{shown.out}{shown.err}{caplog.text}{caught.value!r}"
+
+
+def test_a_job_can_be_interrupted(here: dpsql.Connection) -> None:
+    engine = engine_of(here)
+    timer = threading.Timer(3, here.interrupt)
+    timer.start()
+    with pytest.raises(dpsql.OperationalError) as caught:
+        engine._collected("SELECT count(*) FROM range(1000000000000) AS a CROSS JOIN range(1000000) AS b")
+    timer.join()
+    assert caught.value.title == "the query was interrupted"
+    assert len(here.execute(QUERIES[0]).rows) == 3
+
+
+def test_each_change_of_the_files_is_seen(clinic: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "moving"
+    folder.mkdir()
+    for file in clinic.iterdir():
+        (folder / file.name).write_bytes(file.read_bytes())
+    policy, ledger = clinic.with_suffix(".toml"), tmp_path / "m.ledger"
+    address = f"spark:{MASTER}:{folder}"
+    with dpsql.connect(address, policy, ledger) as db:
+        first = db.execute("SELECT COUNT(*) FROM people")
+        with duckdb.connect() as made:
+            made.execute(f"COPY (FROM '{folder}/people.parquet' LIMIT 400) TO '{folder}/other.parquet'")
+        os.replace(folder / "other.parquet", folder / "people.parquet")
+        with pytest.raises(dpsql.OperationalError, match="changed"):
+            db.execute("SELECT COUNT(*) FROM people WHERE age > 1")
+    with dpsql.connect(address, policy, ledger) as db:
+        assert not db.execute("SELECT COUNT(*) FROM people").repeated
+        assert first.rows
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["spark:local[2]", "spark+connect://host:15002", "spark:local[0]:/data", "spark:yarn:/data", "spark:"],
+)
+def test_other_addresses_are_refused(address: str) -> None:
+    with pytest.raises(dpsql.OperationalError) as caught:
+        dpsql.connect(address)
+    assert caught.value.code == "D602"
+
+
+# ---- functions -----------------------------------------------------------------------------------------
+
+NAMES = {sql: f"c{place}" for place, sql in enumerate(VALUES)}
+FAR = frozenset(("infinity", "-infinity", "294246-12-31", "294247-06-01"))
+UNLIKE = frozenset(("+", "-", "*", "/", "//", "%", "cast", "abs", "negate", "week", "case", "coalesce"))
+"""Functions whose values differ at the ends of types, as decimals lose digits there; never for NULL."""
+
+
+def spelled(value: object) -> object:
+    if isinstance(value, float):
+        return "nan" if math.isnan(value) else value + 0.0
+    return value + 0 if isinstance(value, Decimal) else value
+
+
+def rows_sql(sql: str, duck: bool) -> str:
+    """Print the values of a type, NULL among them, as a table of one column, cast from text."""
+    name = sql if duck else spelling.type_sql(type_named(sql))
+    kept = [each for each in VALUES[sql] if each not in FAR and "\\" not in each]
+    listed = ", ".join("(NULL)" if each is None else f"('{each}')" for each in (*kept, None))
+    return f"SELECT CAST(v AS {name}) AS {{}} FROM (VALUES {listed}) AS t(v)"
+
+
+def table_of(execute: Any, printed: list[str], columns: set[str], duck: bool) -> list[Any]:
+    tables = []
+    for column in sorted(columns):
+        [sql] = [sql for sql, name in NAMES.items() if name == column.rstrip("ab")]
+        tables.append(f"({rows_sql(sql, duck).format(column)}) AS t{column}")
+    shown = ", ".join(f"{sql} AS r{place}" for place, sql in enumerate(printed))
+    order = ", ".join(
+        f"CAST({quote(column)} AS {'VARCHAR' if duck else 'string'}) AS o{column}"
+        for column in sorted(columns)
+    )
+    return [
+        tuple(map(spelled, row))
+        for row in execute(f"SELECT {shown}, {order} FROM {' CROSS JOIN '.join(tables)}")
+    ]
+
+
+def test_functions_are_total_and_mean_what_duckdb_means(here: dpsql.Connection) -> None:
+    engine, dialect, duck = engine_of(here), Spark({}), duckdb.connect()
+    grouped: dict[frozenset[str], list[tuple[Call, str, str]]] = {}
+    for scalar in itertools.islice(calls(), 0, None, 5):
+        try:
+            sql = dialect.scalar(scalar, lookup, quote)
+        except OperationalError:
+            continue  # not vetted for these types
+        known = DUCKDB.scalar(scalar, lookup, quote)
+        if is_of(scalar, (Kind.DATE, Kind.TIMESTAMP, Kind.FLOAT)):
+            target = "double" if is_of(scalar, (Kind.FLOAT,)) else "string"
+            sql, known = (
+                f"CAST({sql} AS {target})",
+                f"CAST({known} AS {'DOUBLE' if target == 'double' else 'VARCHAR'})",
+            )
+        grouped.setdefault(frozenset(columns_of(scalar)), []).append((scalar, sql, known))
+    wrong, checked = [], set()
+    for columns, known_calls in grouped.items():
+        for start in range(0, len(known_calls), 40):
+            part = known_calls[start : start + 40]
+            ours = table_of(engine._collected, [sql for _, sql, _ in part], set(columns), False)
+            theirs = table_of(
+                lambda text: duck.execute(text).fetchall(), [sql for *_, sql in part], set(columns), True
+            )
+            width = len(part)
+
+            def in_order(row: tuple[Any, ...], width: int = width) -> tuple[str, ...]:
+                return tuple(map(argument, row[width:]))
+
+            pairs = list(
+                zip(
+                    sorted(ours, key=in_order),
+                    sorted(theirs, key=in_order),
+                    strict=True,
+                )
+            )
+            for place, (scalar, *_) in enumerate(part):
+                checked.add(scalar.function)
+                unlike = [(a, b) for a, b in pairs if not alike(a[place], b[place])]
+                of_null = [a for a, b in unlike if None in a[width:]]
+                if of_null or (unlike and scalar.function not in UNLIKE):
+                    wrong.append(f"{scalar}: {[(a[place], b[place], a[width:]) for a, b in unlike][:2]}")
+    assert wrong == []
+    assert len(checked) > len(RENDERS) * 2 // 3
+
+
+# ---- planted errors ------------------------------------------------------------------------------------
+
+
+def cutting(self: Spark, sql: str) -> str:
+    return f"CAST({sql} AS bigint)"
+
+
+def narrow_sums(self: Spark, sql: str) -> str:
+    return f"coalesce(sum(CAST({sql} AS decimal(3,0))), 0)"
+
+
+@pytest.mark.parametrize(("method", "plant"), [("whole", cutting), ("summed", narrow_sums)])
+def test_planted_errors_are_found(
+    here: dpsql.Connection, clinic: Path, monkeypatch: pytest.MonkeyPatch, method: str, plant: object
+) -> None:
+    """A cast that cuts, and a sum of decimals that overflow to NULL."""
+    monkeypatch.setattr(Spark, method, plant)
+    pairs = list(both(here, clinic, "SELECT SUM(cost * 1.37) FROM visits"))
+    assert any(sums_of(ours) != sums_of(theirs) for ours, theirs in pairs)
+
+
+def test_a_unit_of_more_than_the_engine_adds_up_keeps_nothing(here: dpsql.Connection) -> None:
+    """Where the squares of a unit's cells add up to NULL, its factor is 0."""
+    session = here._open()
+    [planned] = plan_of(session, "SELECT kind, COUNT(*), SUM(cost) FROM visits GROUP BY kind", 1.0).measures
+    assert isinstance(planned, MeasurePlan)
+    engine = engine_of(here)
+    whole = sums_of(engine.measure(planned))
+
+    class Full(Spark):
+        def wide(self, sql: str) -> str:
+            return "CAST(NULL AS decimal(38,0))" if sql.startswith("s") else super().wide(sql)
+
+    [sql] = [sql for sql in engine._printed(planned) if "AS h" in sql or ", h AS" in sql] or [""]
+    if not sql:
+        pytest.skip("this clip needs no sum of squares")
+    from dpsql.engines.measure_sql import measure_sql
+
+    rows = engine._collected(measure_sql(planned, dialect=Full(engine._selects)))
+    assert whole
+    assert all(total == 0 for row in rows for total in row[1:])
+
+
+def test_quotes_of_names_come_in_pairs() -> None:
+    assert backquoted('SELECT "a b" AS "c" FROM t') == "SELECT `a b` AS `c` FROM t"
