@@ -4,9 +4,9 @@
     SELECT (SELECT place FROM places), COUNT(*) FROM ...    more than one row
     SELECT ... GROUP BY place HAVING place = 5              no listed place is a number
 
-The SQL is run over made-up tables with the public groups; of private keys there are two groups, all NULL.
-Every number is NULL, then 1, then other values, until the SQL does not fail. No private row is read: refusals
-depend on the query alone.
+The SQL is run over made-up tables with the public groups; of private keys there is one group, whose keys are
+NULL, then other values. Every number is NULL, then 1, then other values, until the SQL does not fail. No
+private row is read: a refusal depends on the query alone.
 
 So is an answer that is larger than the owner allows for all numbers: its groups are public, and there
 are more of them than rows allowed, or the rows of a hundred of them tell that all would be too many.
@@ -14,17 +14,19 @@ are more of them than rows allowed, or the rows of a hundred of them tell that a
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Mapping, Sequence
-from itertools import islice
+from decimal import Decimal
+from itertools import islice, product
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dpsql.errors import refuse
 from dpsql.facts.released_columns import released_columns
-from dpsql.ir.column import Value
+from dpsql.ir.column import Kind, Value
 from dpsql.ir.finished import Finished
-from dpsql.ir.plan import MeasurePlan, PublicKeys, StagePlan
+from dpsql.ir.plan import MeasurePlan, PublicKeys, StagePlan, Threshold
 
 if TYPE_CHECKING:
     from dpsql.post.sealed import Sealed
@@ -33,6 +35,21 @@ MOST_TRIED = 100
 """Largest number of made-up groups: an expression that always fails also fails on the first ones."""
 
 NUMBERS = (None, 1, 1_000_000, -1_000_000)
+
+PRIVATE_KEYS: tuple[Mapping[Kind, Value], ...] = (
+    {},
+    {
+        Kind.BOOLEAN: True,
+        Kind.INTEGER: 1,
+        Kind.DECIMAL: Decimal(1),
+        Kind.FLOAT: 1.0,
+        Kind.TEXT: "1",
+        Kind.DATE: datetime.date(2000, 1, 1),
+        Kind.TIMESTAMP: datetime.datetime(2000, 1, 1),
+        Kind.TIMESTAMPTZ: datetime.datetime(2000, 1, 1, tzinfo=datetime.UTC),
+    },
+)
+"""The values of private keys by their kind; others are NULL."""
 
 
 def refuse_failing(
@@ -48,8 +65,8 @@ def refuse_failing(
         if sealed.exceeds(groups):
             sealed.tried(stage.post, measures, [_made_up(each, None, groups) for each in read], types)
         return
-    for number in NUMBERS:
-        size = sealed.tried(stage.post, measures, [_made_up(each, number) for each in read], types)
+    for key, number in product(_keys(read), NUMBERS):
+        size = sealed.tried(stage.post, measures, [_made_up(each, number, key=key) for each in read], types)
         if size is not None:
             break
     else:
@@ -68,19 +85,28 @@ def _public_groups(planned: MeasurePlan) -> int:
     return sum(planned.rule.sizes().values()) if isinstance(planned.rule, PublicKeys) else 0
 
 
-def _made_up(planned: MeasurePlan, number: int | None, most: int = MOST_TRIED) -> list[Finished]:
-    """Return a made-up released table: public groups, and one value for all numbers."""
+def _keys(read: Sequence[MeasurePlan]) -> tuple[Mapping[Kind, Value], ...]:
+    """Return what private keys are, one after the other: nothing says which of them are shown."""
+    return PRIVATE_KEYS if any(isinstance(each.rule, Threshold) for each in read) else PRIVATE_KEYS[:1]
+
+
+def _made_up(
+    planned: MeasurePlan,
+    number: int | None,
+    most: int = MOST_TRIED,
+    key: Mapping[Kind, Value] = PRIVATE_KEYS[0],
+) -> list[Finished]:
+    """Return a made-up released table: public groups, or one of private keys; all numbers have one value."""
     measure, rule = planned.measure, planned.rule
-    groups: list[tuple[Value, ...]] = []
+    named, keys = released_columns(measure), len(measure.keys)
+    groups: list[tuple[Value, ...]]
     if isinstance(rule, PublicKeys):
         groups = list(islice(rule.groups(), most))
     else:
-        groups = [(None,) * len(measure.keys)] * (2 if measure.keys else 1)
-    keys = len(measure.keys)
+        groups = [tuple(key.get(of_key.kind) for _, of_key in named[:keys])]
     if measure.model is not None:
         groups, keys = list(measure.model.groups()), len(measure.model.keys)
     step = 4 if measure.intervals else 2  # a number is followed by its half-width, and by its interval's ends
-    named = released_columns(measure)
     columns = [
         Finished(name, kind, [group[i] for group in groups], None)
         for i, (name, kind) in enumerate(named[:keys])

@@ -8,8 +8,3 @@ SELECT * FROM (SELECT length(city) AS size, COUNT(*) AS n FROM patients GROUP BY
 -- case: a private key of numbers beside a text, in HAVING
 -- outcome: refused D205
 SELECT length(city) AS size, COUNT(*) AS n FROM patients GROUP BY size HAVING size = 'seven';
-
--- case: the rows of all private keys in the place of one
--- outcome: refused D205
--- instead: SELECT (SELECT MAX(n) FROM (SELECT city, COUNT(*) AS n FROM patients GROUP BY city)) AS most
-SELECT (SELECT n FROM (SELECT city, COUNT(*) AS n FROM patients GROUP BY city)) AS most;
