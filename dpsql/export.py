@@ -48,7 +48,7 @@ def export(session: Session, source: Source, parameters: Sequence[Value], epsilo
         types_of(plan),
         rows_of(export_from_bytes(stored, plan), plan),
         manifest(plan, session.known.unit),
-        0.0 if repeated else plan.epsilon,
+        plan.epsilon if receipt.charged else 0.0,
         session.remaining_for(plan),
         repeated,
     )

@@ -94,7 +94,7 @@ def answer(
     receipt = (session.answered(plan) if kept.was_answered else None) or session.pay(plan)
     repeated = receipt.answer is not None
     stored = stored_release(session, plan, receipt)
-    cost = search_cost if repeated and not receipt.joined else search_cost + plan.epsilon
+    cost = search_cost + (plan.epsilon if receipt.charged else 0.0)
     _conclude(session, query, plan, receipt)
     if query.view is not None:
         return bought_answer(session, plan, tables_of(plan, stored), cost, repeated)
@@ -206,7 +206,7 @@ def _find_bounds(session: Session, first: BoundSearchPlan) -> float:
     """Pay for a bound search and run it; return what was paid now."""
     receipt = session.pay(first.plan, first)
     released(session, first.plan, receipt)
-    return first.plan.epsilon if receipt.answer is None or receipt.joined else 0.0
+    return first.plan.epsilon if receipt.charged else 0.0
 
 
 def _explanation_rows(session: Session, explanation: Explanation) -> Answer:

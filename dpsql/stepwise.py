@@ -43,7 +43,7 @@ def answer_in_steps(
             if shown is None or error.code not in ("D501", "D510"):  # an answer so far is shown all the same
                 raise
             break
-        if receipt.answer is None or receipt.joined:
+        if receipt.charged:
             paid += terms.accountant.charge(step.events)
         repeated = repeated and receipt.answer is not None
         (measure,), (table,) = step.measures, released(session, step, receipt)

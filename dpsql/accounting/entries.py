@@ -183,14 +183,15 @@ class Search:
 class Stored:
     """A receipt: a debit, with its answer if the release was completed.
 
-    ``joined``: another analyst's debit already charged the database, and this analyst's account was charged
-    now.
+    ``charged``: some account was charged now; ``joined``: not the database's, which another analyst's debit
+    had charged.
     """
 
     debit_id: int
     answer: bytes | None
     price: Amount
     joined: bool = False
+    charged: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -293,7 +293,7 @@ class Ledger:
                 if debit.finds:
                     search = {"finds": list(debit.finds), "strength": debit.strength, "asker": debit.asker}
                     content |= search
-                return Stored(pen.append(content | debit.price.written()), None, debit.price)
+                return Stored(pen.append(content | debit.price.written()), None, debit.price, charged=True)
             self._afford(debit.analyst, {due: paid.price}, debit.caps, debit.study)
             account.fits(debit.analyst, debit.room)
             share: Content = {"kind": "share", "time": now(), "analyst": debit.analyst, "debit": paid.id}
@@ -303,7 +303,8 @@ class Ledger:
             share |= {} if blocks is None else {"blocks": written_of(blocks)}
             share |= {"before": True} if before else {}
             pen.append(share | self._texts(debit) | paid.price.written())
-            return replace(self._stored(paid), joined=due.analyst or bool(due.shared))
+            charged = due.analyst or bool(due.shared)
+            return replace(self._stored(paid), joined=charged, charged=charged)
 
     def due(
         self, digest: str, version: str, payer: tuple[str, str], price: Amount, read: BlocksRead

@@ -72,7 +72,7 @@ def _create(session: Session, statement: CreateAlert, plan: Plan) -> Answer:
         )
         content = alert_content(session.payer, statement.name, receipt.debit_id, named)
         session.ledger.note_view(content, None if paid_now else session.room)
-    cost = plan.epsilon if paid_now or receipt.joined else 0.0
+    cost = plan.epsilon if receipt.charged else 0.0
     row = (statement.name, plan.alert.alert.above, "bought" if paid_now else "bought before")
     titles, types = plan.stages[-1].post.columns, ("VARCHAR", "DOUBLE", "VARCHAR")
     left = session.remaining_for(plan)

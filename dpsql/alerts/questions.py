@@ -36,7 +36,7 @@ def ask_alert(session: Session, query: Query, statement: AskAlert, plan: Plan) -
         _check_question(session, query, statement, plan)
         receipt = receipt or session.pay(plan)
         found = _stored_outcome(session, receipt, plan)
-    cost = plan.epsilon if receipt.joined else 0.0
+    cost = plan.epsilon if receipt.charged else 0.0
     if found is not None:
         return _outcome(session, statement, plan, found, cost, repeated=True)
     if receipt.answer is None:  # its creation was interrupted after the debit

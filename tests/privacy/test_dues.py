@@ -17,6 +17,8 @@ from dpsql.accounting.entries import Debit, Granted, Overdrawn, SharedGrant
 from dpsql.accounting.ledger import Ledger
 from dpsql.accounting.shared_accounts import group_account, study_account
 from dpsql.accounting.units import Units
+from dpsql.ir.source import Source
+from dpsql.planning import planned
 
 ANALYSTS, STUDIES, BLOCKS = ("ana", "bo", "cy"), ("", "flu", "pox"), ("2024", "2025")
 
@@ -189,3 +191,17 @@ def test_a_join_is_quoted_and_billed_as_it_is_charged(tmp_path: Path) -> None:
         stored = bo.stored(COUNT)
         assert stored is not None
         assert stored.rows == first.rows
+
+
+def test_what_was_paid_and_interrupted_is_completed_at_no_cost(tmp_path: Path) -> None:
+    path = tmp_path / "people.duckdb"
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("CREATE TABLE people (id INTEGER PRIMARY KEY, age INTEGER)")
+    path.with_suffix(".toml").write_text(POLICY)
+    with dpsql.connect(path, analyst="ana") as ana:
+        session = ana._open()
+        session.pay(planned(session, Source(COUNT), (), session.terms(None)))
+        assert ana.price(COUNT).cost == 0
+        answer = ana.execute(COUNT)
+        assert (answer.cost, answer.repeated) == (0, False)
+        assert ana.budget.spent == pytest.approx(0.9)

@@ -131,7 +131,9 @@ def test_a_debit_is_paid_once_and_answered_once(ledger: Ledger) -> None:
     assert ledger.stored("d0", "v1", "ana") is None
     first = ledger.debit_or_join(ASKED)
     assert first.answer is None
-    assert ledger.debit_or_join(ASKED) == first == ledger.stored("d0", "v1", "ana")
+    assert first.charged
+    again = replace(first, charged=False)
+    assert ledger.debit_or_join(ASKED) == again == ledger.stored("d0", "v1", "ana")
     assert ledger.spent() == ledger.spent("ana") == Units(7, 0)
     assert ledger.store(first.debit_id, b"noisy") == b"noisy"
     assert ledger.store(first.debit_id, b"fresh noise") == b"noisy"
@@ -153,8 +155,8 @@ def test_another_analyst_shares_the_noise_and_pays_for_seeing_it(ledger: Ledger)
     bob = ledger.debit_or_join(replace(ASKED, analyst="bob"))
     assert (bob.debit_id, bob.answer) == (ana.debit_id, b"noisy")
     assert bob.joined
-    assert ledger.stored("d0", "v1", "bob") == replace(bob, joined=False)
-    assert ledger.debit_or_join(replace(ASKED, analyst="bob")) == replace(bob, joined=False)
+    assert ledger.stored("d0", "v1", "bob") == replace(bob, joined=False, charged=False)
+    assert ledger.debit_or_join(replace(ASKED, analyst="bob")) == replace(bob, joined=False, charged=False)
     assert ledger.spent() == ledger.spent("ana") == ledger.spent("bob") == Units(7, 0)
     ledger.debit_or_join(replace(ASKED, analyst="bob", digest="d1", price=Units(490)))  # 500 - 497 = 3
     ledger.debit_or_join(replace(ASKED, digest="d2"))
