@@ -13,7 +13,9 @@ Test    tests/privacy/test_spark.py: each setting, changed behind the engine's b
 
 from __future__ import annotations
 
+import atexit
 import logging
+import shutil
 import tempfile
 import threading
 from typing import Any
@@ -85,7 +87,9 @@ def _started(master: str) -> Any:
     builder = SparkSession.builder.master(master).appName("dpsql")
     for name, value in _STATIC.items():
         builder = builder.config(name, value)
-    builder = builder.config("spark.local.dir", tempfile.mkdtemp(prefix="dpsql-spark-"))
+    spilled = tempfile.mkdtemp(prefix="dpsql-spark-")
+    atexit.register(shutil.rmtree, spilled, ignore_errors=True)
+    builder = builder.config("spark.local.dir", spilled)
     try:
         session = builder.getOrCreate()
         session.sparkContext.setLogLevel("OFF")
