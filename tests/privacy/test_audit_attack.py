@@ -135,7 +135,8 @@ def test_nothing_tells_more_than_its_price(audited: Audited) -> None:
         if audited.session.budget.delta or "city" not in sql:
             found = audited.guesses(sql, 1.0, 250)
             assert found is not None
-            assert found.proven <= found.claimed == pytest.approx(1.0, rel=1e-6)
+            assert found.proven <= found.claimed
+            assert 0.998 < found.claimed <= 1.0 + 1e-6  # a choice is charged a little less than its price
 
 
 @pytest.mark.sweep

