@@ -17,6 +17,9 @@ from dpsql.ir.scalar import Call, Literal, Ref, Scalar
 Called: TypeAlias = Callable[[str, tuple[str, ...], Arguments, "Type | None"], str]
 """Prints a call by the name of its function, or raises NotVetted."""
 
+Render: TypeAlias = Callable[[tuple[str, ...], Arguments, "Type | None"], str]
+"""Prints a call of one function, of printed arguments, or raises NotVetted."""
+
 Refused: TypeAlias = Callable[[str, Scalar], DatabaseError]
 """Returns the refusal of what has no vetted text."""
 

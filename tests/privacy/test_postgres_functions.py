@@ -278,6 +278,6 @@ def alike(ours: object, theirs: object) -> bool:
 def test_an_unguarded_product_is_found(
     server: psycopg.Connection[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(numbers._IN_DOUBLES, "*", "({0} * {1})")  # type: ignore[arg-type]
+    monkeypatch.setitem(numbers._IN_DOUBLES, "*", "({0} * {1})")  # type: ignore[arg-type]  # not frozen
     with pytest.raises(AssertionError, match="out of range"):
         test_functions_are_total_and_mean_what_duckdb_means(server, 29)

@@ -19,19 +19,20 @@ from decimal import Decimal
 
 from dpsql.aggregates import shelf as aggregates
 from dpsql.aggregates.sum import grid_of
-from dpsql.engines.identifiers import TEXTED, quote
+from dpsql.engines.identifiers import TEXTED
 from dpsql.engines.not_vetted import NotVetted
 from dpsql.engines.number_sql import clamped_sql
 from dpsql.engines.postgres.casts import literal_sql, type_sql
 from dpsql.engines.postgres.functions import RENDERS
 from dpsql.engines.postgres.moments import zone_sql
+from dpsql.engines.vetted_rows import spelled_rows
 from dpsql.engines.vetted_scalars import printed
 from dpsql.errors import DatabaseError, refuse
 from dpsql.functions import Arguments
 from dpsql.functions.core.meaning import Lookup
 from dpsql.functions.core.printing import Found
 from dpsql.functions.core.types import bits, digits
-from dpsql.ir.column import Fact, Kind, Type, Value, type_named
+from dpsql.ir.column import Fact, Kind, Type, Value
 from dpsql.ir.relation import Materialized
 from dpsql.ir.scalar import Literal, Scalar
 
@@ -222,15 +223,7 @@ class Postgres:
         return f"({self._tables[name]})"
 
     def fixed_rows(self, rows: Materialized) -> str:
-        names = [f"v{i}" for i in range(len(rows.columns))]
-        types = [type_named(column.source) for column in rows.columns]
-        listed = ", ".join(
-            f"{name} AS {quote(column.name)}" for name, column in zip(names, rows.columns, strict=True)
-        )
-        given = rows.rows or ((None,) * len(names),)
-        values = ", ".join(f"({', '.join(map(self._fixed, row, types))})" for row in given)
-        tail = "" if rows.rows else " WHERE false"
-        return f"SELECT {listed} FROM (VALUES {values}) AS v({', '.join(names)}){tail}"
+        return spelled_rows(rows, self._fixed)
 
     def _fixed(self, value: Value, type: Type) -> str:
         """Print a known value; a date that neither Python nor a plain text holds is NULL."""

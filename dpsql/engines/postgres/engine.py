@@ -20,7 +20,6 @@ import math
 import threading
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from decimal import Decimal
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -36,9 +35,9 @@ from dpsql.engines.postgres.versions import State, states
 from dpsql.engines.postgres.vetted import check_measure
 from dpsql.engines.postgres.walls import check_rights, check_session, identity
 from dpsql.engines.units_sql import CHUNK, units_sql
+from dpsql.engines.vetted_rows import before_its_rows
 from dpsql.errors import DatabaseError, interrupted, refuse
 from dpsql.ir.column import Column, Interval, Kind, Type, Value, type_named
-from dpsql.ir.relation import stage_inputs, with_rows
 from dpsql.policy.catalogue import Catalogue, FoundView, Key
 from dpsql.policy.model import Policy
 from dpsql.policy.names import fold
@@ -244,10 +243,7 @@ class PostgresEngine:
 
         Rows of an earlier stage are not there yet: it is parsed with none, in their types.
         """
-        relation = planned.measure.relation
-        awaited = dict.fromkeys(stage_inputs(relation), ())
-        measure = replace(planned.measure, relation=with_rows(relation, awaited))
-        for sql in self._printed(replace(planned, measure=measure) if awaited else planned):
+        for sql in self._printed(before_its_rows(planned)):
             self._parse(sql)
         return ";\n".join(self._printed(planned))
 

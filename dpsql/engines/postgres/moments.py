@@ -21,7 +21,7 @@ from dpsql.engines.identifiers import text as quoted
 from dpsql.engines.not_vetted import NotVetted
 from dpsql.engines.postgres.casts import converted, made_date, narrowed, once
 from dpsql.engines.postgres.numbers import RENDERS as OF_NUMBERS
-from dpsql.engines.postgres.numbers import Render
+from dpsql.engines.vetted_scalars import Render
 from dpsql.functions import Argument, Arguments
 from dpsql.functions.core.ranges import DAY
 from dpsql.functions.time.date_arithmetic import interval_parts

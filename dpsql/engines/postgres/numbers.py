@@ -17,18 +17,16 @@ Test    tests/privacy/test_postgres_functions.py
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TypeAlias
 
 from dpsql.engines.not_vetted import NotVetted
 from dpsql.engines.postgres.casts import converted, narrowed, once, type_sql
+from dpsql.engines.vetted_scalars import Render
 from dpsql.functions import Argument, Arguments
 from dpsql.functions.core.types import TINYINT, adapted_types, bits, both_integers, decimal, digits, signed
 from dpsql.functions.numbers.operands import arithmetic_type
 from dpsql.ir.column import BIGINT, DOUBLE, HUGEINT, Kind, Type, type_range
-
-Render: TypeAlias = Callable[[tuple[str, ...], Arguments, "Type | None"], str]
 
 _LARGEST = "CAST('1.7976931348623e308' AS float8)"
 _HALF = "CAST('8e307' AS float8)"

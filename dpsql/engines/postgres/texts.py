@@ -17,7 +17,7 @@ from types import MappingProxyType
 
 from dpsql.engines.not_vetted import NotVetted
 from dpsql.engines.postgres.casts import converted, once
-from dpsql.engines.postgres.numbers import Render
+from dpsql.engines.vetted_scalars import Render
 from dpsql.functions import Argument, Arguments
 from dpsql.functions.text.common import LONGEST
 from dpsql.ir.column import INTEGER, VARCHAR, Type

@@ -18,11 +18,11 @@ from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 
 from dpsql.aggregates.sum import grid_of
-from dpsql.engines.identifiers import quote
 from dpsql.engines.not_vetted import NotVetted
 from dpsql.engines.number_sql import clamped_sql
 from dpsql.engines.spark.casts import literal_sql, type_sql
 from dpsql.engines.spark.functions import RENDERS
+from dpsql.engines.vetted_rows import spelled_rows
 from dpsql.engines.vetted_scalars import printed
 from dpsql.errors import DatabaseError, refuse
 from dpsql.functions import Arguments
@@ -189,15 +189,7 @@ class Spark:
         return f"({self._tables[name]})"
 
     def fixed_rows(self, rows: Materialized) -> str:
-        names = [f"v{i}" for i in range(len(rows.columns))]
-        types = [type_named(column.source) for column in rows.columns]
-        listed = ", ".join(
-            f"{name} AS {quote(column.name)}" for name, column in zip(names, rows.columns, strict=True)
-        )
-        given = rows.rows or ((None,) * len(names),)
-        values = ", ".join(f"({', '.join(map(self._fixed, row, types))})" for row in given)
-        tail = "" if rows.rows else " WHERE false"
-        return f"SELECT {listed} FROM (VALUES {values}) AS v({', '.join(names)}){tail}"
+        return spelled_rows(rows, self._fixed)
 
     def _fixed(self, value: Value, type: Type) -> str:
         """Print a known value; a moment that no constant holds is NULL."""

@@ -19,7 +19,6 @@ import time
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from decimal import Decimal
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -34,9 +33,9 @@ from dpsql.engines.spark.dialect import backquoted, refused
 from dpsql.engines.spark.settings import check_session, new_session
 from dpsql.engines.spark.types import is_stored
 from dpsql.engines.spark.vetted import check_measure
+from dpsql.engines.vetted_rows import before_its_rows
 from dpsql.errors import DatabaseError, interrupted, refuse
 from dpsql.ir.column import Kind, Type, type_named
-from dpsql.ir.relation import stage_inputs, with_rows
 from dpsql.policy.model import Policy
 
 if TYPE_CHECKING:
@@ -98,10 +97,7 @@ class SparkEngine(Folder):
 
         Rows of an earlier stage are not there yet: it is analyzed with none, in their types.
         """
-        relation = planned.measure.relation
-        awaited = dict.fromkeys(stage_inputs(relation), ())
-        measure = replace(planned.measure, relation=with_rows(relation, awaited))
-        for sql in self._printed(replace(planned, measure=measure) if awaited else planned):
+        for sql in self._printed(before_its_rows(planned)):
             self._analyze(sql)
         return ";\n".join(self._printed(planned))
 
@@ -184,7 +180,7 @@ class SparkEngine(Folder):
             yield
         except DatabaseError:
             raise
-        except Exception:
+        except Exception:  # whatever Spark raises: its message may hold data
             if self._stopped:
                 raise interrupted() from None
             raise refuse(

@@ -11,93 +11,22 @@ Test    tests/privacy/test_spark.py: each function over values that break engine
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TypeAlias
 
 from dpsql.engines.not_vetted import NotVetted
 from dpsql.engines.spark.casts import converted, narrowed, type_sql
+from dpsql.engines.vetted_conditions import Conditions
+from dpsql.engines.vetted_scalars import Render
 from dpsql.functions import Arguments
-from dpsql.functions.core.comparison import comparison_type
-from dpsql.functions.core.conditional import branches
-from dpsql.functions.core.types import TINYINT, common_type, digits, signed
+from dpsql.functions.core.types import TINYINT, digits, signed
 from dpsql.functions.numbers.operands import arithmetic_type
 from dpsql.ir.column import DOUBLE, TIMESTAMP, VARCHAR, Kind, Type
-
-Render: TypeAlias = Callable[[tuple[str, ...], Arguments, "Type | None"], str]
 
 _INFINITE, _NAN = "CAST('Infinity' AS double)", "CAST('NaN' AS double)"
 
 
-# ---- conditions and choices --------------------------------------------------------------------------
-
-
-def _alike(texts: tuple[str, ...], arguments: Arguments) -> tuple[str, ...]:
-    """Print the arguments in the type in which they are compared."""
-    target = comparison_type(arguments)
-    if target.kind not in _COMPARED:
-        raise NotVetted(f"a comparison of values of type {target.said}")
-    return tuple(converted(text, each, target) for text, each in zip(texts, arguments, strict=True))
-
-
-_COMPARED = frozenset(
-    (Kind.BOOLEAN, Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT, Kind.TEXT, Kind.DATE, Kind.TIMESTAMP)
-) | {Kind.TIMESTAMPTZ, Kind.NULL}
-
-
-def _operator(sign: str) -> Render:
-    def render(texts: tuple[str, ...], arguments: Arguments, type: Type | None) -> str:
-        left, right = _alike(texts, arguments)
-        return f"({left} {sign} {right})"
-
-    return render
-
-
-def _distinct(texts: tuple[str, ...], arguments: Arguments, type: Type | None) -> str:
-    left, right = _alike(texts, arguments)
-    return f"(NOT {left} <=> {right})"
-
-
-def _between(texts: tuple[str, ...], arguments: Arguments, type: Type | None) -> str:
-    value, low, high = _alike(texts, arguments)
-    return f"({value} BETWEEN {low} AND {high})"
-
-
-def _in(texts: tuple[str, ...], arguments: Arguments, type: Type | None) -> str:
-    value, *listed = _alike(texts, arguments)
-    return f"({value} IN ({', '.join(listed)}))"
-
-
-def _connective(word: str) -> Render:
-    return lambda texts, *_: f"({f' {word} '.join(texts)})"
-
-
-def _case(texts: tuple[str, ...], arguments: Arguments, type: Type | None) -> str:
-    values = branches(len(arguments))
-    target = common_type([arguments[i] for i in values])
-    parts = [converted(text, arguments[i], target) if i in values else text for i, text in enumerate(texts)]
-    whens = " ".join(f"WHEN {parts[i]} THEN {parts[i + 1]}" for i in range(0, len(parts) - 1, 2))
-    otherwise = f" ELSE {parts[-1]}" if len(parts) % 2 else ""
-    return f"(CASE {whens}{otherwise} END)"
-
-
-def _first(name: str) -> Render:
-    """COALESCE, GREATEST and LEAST: the latter two ignore NULL, and NaN is the greatest, as in DuckDB."""
-
-    def render(texts: tuple[str, ...], arguments: Arguments, type: Type | None) -> str:
-        target = common_type(arguments)
-        if target.kind not in _COMPARED:
-            raise NotVetted(f"{name} of values of type {target.said}")
-        parts = [converted(text, each, target) for text, each in zip(texts, arguments, strict=True)]
-        return f"{name}({', '.join(parts)})" if len(parts) > 1 else parts[0]
-
-    return render
-
-
-def _nullif(texts: tuple[str, ...], arguments: Arguments, type: Type | None) -> str:
-    left, right = _alike(texts, arguments)
-    return f"(CASE WHEN {left} = {right} THEN NULL ELSE {texts[0]} END)"
-
+_CONDITIONS = Conditions(converted)
 
 # ---- numbers -----------------------------------------------------------------------------------------
 
@@ -230,28 +159,11 @@ def _less(texts: tuple[str, ...], arguments: Arguments, type: Type | None) -> st
     return _arithmetic("-")(texts, arguments, type)
 
 
-def _cast(texts: tuple[str, ...], arguments: Arguments, type: Type | None) -> str:
-    assert type is not None
-    return f"({converted(texts[0], arguments[0], type)})"
-
-
 RENDERS: Mapping[str, Render] = MappingProxyType(
     {
-        **{sign: _operator(sign) for sign in ("=", "<>", "<", "<=", ">", ">=")},
-        "is_distinct_from": _distinct,
-        "is_not_distinct_from": _operator("<=>"),
-        "between": _between,
-        "in": _in,
-        "is_null": lambda texts, *_: f"({texts[0]} IS NULL)",
-        "is_not_null": lambda texts, *_: f"({texts[0]} IS NOT NULL)",
-        "and": _connective("AND"),
-        "or": _connective("OR"),
-        "not": lambda texts, *_: f"(NOT {texts[0]})",
-        "case": _case,
-        "coalesce": _first("COALESCE"),
-        "greatest": _first("GREATEST"),
-        "least": _first("LEAST"),
-        "nullif": _nullif,
+        **_CONDITIONS.renders(),
+        "is_distinct_from": _CONDITIONS.form("(NOT {0} <=> {1})"),
+        "is_not_distinct_from": _CONDITIONS.form("({0} <=> {1})"),
         "+": _arithmetic("+"),
         "-": _less,
         "*": _arithmetic("*"),
@@ -281,7 +193,6 @@ RENDERS: Mapping[str, Render] = MappingProxyType(
         "isodow": _part("weekday({0}) + 1"),
         "dayofyear": _part("dayofyear({0})"),
         "week": _part("weekofyear({0})"),
-        "cast": _cast,
     }
 )
 """The text of each function; one that is not here is refused before anything is paid."""

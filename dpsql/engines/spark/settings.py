@@ -95,7 +95,7 @@ def _started(master: str) -> Any:
         session.sparkContext.setLogLevel("OFF")
         for name in _LOGGERS:
             logging.getLogger(name).disabled = True
-    except Exception:
+    except Exception:  # of Java, of the network, of Spark: it has not started
         raise _closed(
             "Spark cannot be started", "Spark needs Java: apt-get install default-jre-headless"
         ) from None
