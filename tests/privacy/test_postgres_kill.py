@@ -57,7 +57,10 @@ def server() -> Iterator[Server]:
 
 @pytest.mark.parametrize("rounds", [2, pytest.param(20, marks=pytest.mark.sweep)])
 def test_nothing_is_granted_twice(server: Server, tmp_path: Path, rounds: int) -> None:
-    """Each round asks something new, and ends its session or the server at a random moment."""
+    """Each round asks something new, and ends its session or the server at a random moment.
+
+    The first session is killed as it asks, so that one of few rounds ends before its answer on any machine.
+    """
     draw = random.Random(rounds)
     policy, ledger = tmp_path / "clinic.toml", tmp_path / "clinic.ledger"
     policy.write_text(POLICY)
@@ -70,7 +73,7 @@ def test_nothing_is_granted_twice(server: Server, tmp_path: Path, rounds: int) -
         with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as asking:
             assert asking.stdout is not None
             assert asking.stdout.readline() == "ready\n"
-            time.sleep(draw.uniform(0, 0.6))
+            time.sleep(draw.uniform(0, 0.6) if number else 0)
             if number % 2:
                 server.stop("immediate")
                 server.start()
