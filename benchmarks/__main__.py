@@ -21,6 +21,9 @@
     alerts     a day that stands out of hundreds, beside as many counts
     engines    TPC-H on PostgreSQL, beside its own plain queries
     clusters   whether k-means on private rows would beat what bins of them give
+    attacks    what known attacks win, beside what epsilon allows
+    audits     what guesses prove of 30 statements, beside their price
+    fuzz       triples that the fuzzer judges in a second
     holdout    what a holdout that is asked again and again claims, and what a private one would cost
 
 --quick runs everything on small data, only to test that it runs; its figures mean nothing. --save writes
@@ -50,7 +53,7 @@ QUESTIONS = ("planning", "query", "overhead", "memory", "noise", "accuracy", "co
 QUESTIONS += ("tpch", "answers", "distinct", "peers", "startup", "larger", "ledger", "skipped", "found")
 QUESTIONS += ("questions", "weblog", "tightness", "fitted", "speed", "rivals", "persons", "edge", "workloads")
 QUESTIONS += ("synthetic", "budget", "together", "models", "server", "logistic", "posteriors", "alerts")
-QUESTIONS += ("clusters", "holdout", "engines")
+QUESTIONS += ("clusters", "holdout", "engines", "attacks", "audits", "fuzz")
 SCALED = ("tpch", "speed", "rivals", "engines")
 RESULTS = Path(__file__).resolve().parent / "results"
 

@@ -30,10 +30,11 @@ from dpsql.ir.plan import MeasurePlan, Plan, PublicKeys, Threshold
 from dpsql.ir.source import Source
 from dpsql.ir.table import ExactTable, Masses
 from dpsql.lazy_dataclass import dataclass
+from dpsql.parse.parse import Query
 from dpsql.plan.bound_lookup import Lookup
 from dpsql.plan.bound_search import bound_of
 from dpsql.plan.terms import Terms
-from dpsql.planning import planned
+from dpsql.planning import parsed, planned_query
 from dpsql.post.stages import StageOutputs
 from dpsql.release.completed import completed
 from dpsql.session import Session
@@ -163,11 +164,12 @@ def plan_of(
     sql: str,
     epsilon: float,
     exact_table_of: Callable[[MeasurePlan], ExactTable] | None = None,
+    query: Query | None = None,
 ) -> Plan:
     """Return the plan at any price. Ceiling and budget do not apply, because nothing is released.
 
     Bounds that must be found cover all units in the exact tables from ``exact_table_of``, by default those
-    of the session's data.
+    of the session's data. ``query`` is the text as it was parsed for such data and policy, if it was.
     """
     source, epsilon = Source(text_of(sql)), own(epsilon)
     if type(epsilon) not in (int, float) or not 0 < epsilon < math.inf:
@@ -179,7 +181,8 @@ def plan_of(
         return any(isinstance(missing, kind) for missing in bounds)
 
     lookup = Lookup(session.find_bounds, bounds.get, paid)  # none of the ledger's
-    plan = planned(session, source, (), terms, lookup)
+    query = query or parsed(session, source, ())
+    plan = planned_query(session, query, terms, lookup)
     if plan.alert is not None:
         raise refuse(
             "D252",
@@ -193,7 +196,7 @@ def plan_of(
             exact = (exact_table_of or session.engine.measure)(search)
             place = _covering(search.details[0].detail, exact.details[0])
             bounds[missing] = bound_of(missing, session.known, place, "without noise")
-        plan = planned(session, source, (), terms, lookup)
+        plan = planned_query(session, query, terms, lookup)
     return replace(plan, first=first)
 
 

@@ -36,13 +36,14 @@ class FastSums:
     """The statements of one engine's measures. ``run`` runs a statement and fetches its rows.
 
     Nothing is found out of the tables that are ``left_out``: to read them takes longer than to sum them. Up
-    to ``few`` rows, planning takes most of the time.
+    to ``few`` rows, planning takes most of the time. ``plain`` prints the statements of small tables.
     """
 
     run: Callable[[str], list[tuple[object, ...]]]
     limits: Limits = field(default_factory=Limits)
     left_out: frozenset[str] = frozenset()
     few: int = 10_000
+    plain: Callable[[MeasurePlan, bool], str] = measure_sql
     _units: SpecialUnits = field(init=False)
     _extremes: Extremes = field(init=False)
     _totals: UnitTotals = field(init=False)
@@ -58,11 +59,11 @@ class FastSums:
         """Return the SELECT of a measure's exact sums."""
         source = row_source(planned.measure.uncopied)
         if source is None or planned.bound[1] >= CELL:
-            return measure_sql(planned)
+            return self.plain(planned, False)
         size = self._size(source.scan.table)
         if size < self.limits.least:
             few = 0 < size * source.fan * planned.measure.copies <= self.few
-            return measure_sql(planned, few)
+            return self.plain(planned, few)
         self._asked[source.scan.table] += 1
         if self._asked[source.scan.table] <= self.limits.before:
             return measure_sql(planned)

@@ -14,6 +14,7 @@ Test    test_cases.py::test_sensitivity measures the whole on one such neighbour
 from __future__ import annotations
 
 import zlib
+from collections import OrderedDict
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
@@ -21,7 +22,9 @@ from typing import Any
 import duckdb
 
 from dpsql.engines.duckdb import DuckDB
+from dpsql.engines.fast_sums import FastSums
 from dpsql.engines.identifiers import quote
+from dpsql.engines.measure_sql import measure_sql
 from dpsql.ir.plan import MeasurePlan
 from dpsql.lazy_dataclass import dataclass
 
@@ -36,7 +39,11 @@ class Neighbour:
 
 
 class Copy(DuckDB):
-    """A database that is asked what its likes are asked too, so that DuckDB parses each text once."""
+    """A database that is asked what its likes are asked too: a text is printed once, and parsed once."""
+
+    def _open(self, timezone: str, threads: int | None) -> None:
+        super()._open(timezone, threads)
+        self._sums = FastSums(self._ask, plain=_PRINTED)
 
     def _all(self, sql: str) -> list[tuple[object, ...]]:
         return self._connection.execute(_parsed(sql)).fetchall()
@@ -50,6 +57,24 @@ def _parsed(sql: str) -> duckdb.Statement:
     """Return the one statement of a text; every connection binds and plans it by itself."""
     [statement] = duckdb.extract_statements(sql)
     return statement
+
+
+class _Printed:
+    """The statements of the latest measures. A measure is known by its identity, and kept for as long."""
+
+    def __init__(self) -> None:
+        self._latest: OrderedDict[tuple[int, bool], tuple[MeasurePlan, str]] = OrderedDict()
+
+    def __call__(self, planned: MeasurePlan, few: bool) -> str:
+        key = id(planned), few
+        if key not in self._latest:
+            self._latest[key] = planned, measure_sql(planned, few)
+            if len(self._latest) > 64:
+                self._latest.popitem(last=False)
+        return self._latest[key][1]
+
+
+_PRINTED = _Printed()
 
 
 Tables = dict[str, object]

@@ -141,7 +141,7 @@ SEEN = "is seen to depend on one unit"
 
 def together(text: str, database: World, total: float) -> dict[str, Plan]:
     """The plans of those statements of a file that are measured together, by name."""
-    return _together(text, database.connection, total)
+    return _together(text, (*database.pair, database.connection)[0], total)
 
 
 def _together(text: str, connection: dpsql.Connection, total: float) -> dict[str, Plan]:
@@ -149,12 +149,10 @@ def _together(text: str, connection: dpsql.Connection, total: float) -> dict[str
     return {each.task.name: each.plan for each in items if any(one.joint for one in measures_of(each.plan))}
 
 
-def silent_together(text: str, database: World, total: float) -> list[str]:
+def silent_together(plans: dict[str, Plan], text: str, database: World, total: float) -> list[str]:
     """What is measured together, and by what plan: one unit may change nothing of it."""
-    ours, theirs = (
-        {name: plan.digest for name, plan in _together(text, connection, total).items()}
-        for connection in database.pair
-    )
+    beside = _together(text, database.pair[1], total)
+    ours, theirs = ({name: plan.digest for name, plan in each.items()} for each in (plans, beside))
     return [] if ours == theirs else [f"what is measured together {SEEN}"]
 
 

@@ -53,10 +53,12 @@ class Judging:
 
     def judge_written(self, sql: str, world: World, epsilon: float) -> bool:
         """Whether the query was accepted, and no judge minds it."""
+        query = None
         if self.silent and zlib.crc32(sql.encode()) % self.silent == 0:
             self.note(judges.silent(sql, epsilon, world), sql, world, epsilon)
+            query = world.parsed(sql)
         try:
-            plan = plan_of(world.session, sql, epsilon)
+            plan = plan_of(world.planner, sql, epsilon, query=query)
         except Error as error:
             self.refused[error.code] += 1
             if error.code[1] in "69":

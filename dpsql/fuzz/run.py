@@ -31,8 +31,8 @@ from dpsql.fuzz.world import World, build_copies, open_world
 from dpsql.lazy_dataclass import dataclass
 from dpsql.policy.catalogue import Known
 
-NEIGHBOURS = 5
-_VIEWS, _FILES, _MODELS = 20, 25, 12
+NEIGHBOURS = 12
+_VIEWS, _FILES, _MODELS = 20, 40, 12
 """One query of so many is a private view, one a file, one a model."""
 
 _EPSILONS = (0.05, 0.5, 1.0, 7.0, 50.0)
@@ -90,8 +90,9 @@ class Fuzz(Judging):
             self.note([f"a file: {type(error).__name__}: {error}"], words, self.world, total)
             return
         self.together += len(plans)
-        self.note(judges.silent_together(words, self.world, total), words, self.world, total)
+        self.note(judges.silent_together(plans, words, self.world, total), words, self.world, total)
         for plan in {plan.digest: plan for plan in plans.values()}.values():
+            self.triples += len(self.world.neighbours)
             self.judge_plan(plan, words, self.world, total)
 
 
@@ -149,7 +150,7 @@ def _known(database: Path, policy: Path) -> Known:
 
 
 def _write(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
-    connection.execute(f"ATTACH {text(str(path))} AS target")
+    connection.execute(f"ATTACH {text(str(path))} AS target (BLOCK_SIZE 16384)")
     connection.execute("COPY FROM DATABASE memory TO target")
     connection.execute("DETACH target")
 

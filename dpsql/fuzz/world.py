@@ -29,8 +29,12 @@ from dpsql.fuzz.two_columns import by_two_columns
 from dpsql.ir.plan import MeasurePlan
 from dpsql.ir.table import ExactTable
 from dpsql.lazy_dataclass import dataclass
+from dpsql.parse.parse import Query
 from dpsql.policy.catalogue import Known
 from dpsql.session import Session
+
+SMALL = {"default_block_size": "16384"}
+"""The configuration that writes a file a tenth as long: a world has a few rows, and a dozen copies."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +59,21 @@ class World:
     def said(self, sql: str) -> str:
         """A drawn query, as it is written where units have two columns."""
         return sql if self.twins is None else by_two_columns(sql, *self.twins)
+
+    @property
+    def planner(self) -> Session:
+        """The session that plans what is judged; it has looked at whatever was asked of the pair."""
+        return self.pair[0]._open() if self.pair else self.session
+
+    def parsed(self, sql: str) -> Query | None:
+        """The text as the planner has parsed it, if that was its latest."""
+        latest = self.planner.kept.last
+        return latest.query if latest is not None and latest.query.source.text == sql else None
+
+    def forget(self) -> None:
+        """Plan everything anew from now on: what was planned under a planted error is another plan."""
+        for connection in (self.connection, *self.pair):
+            connection._open().kept.forget()
 
     def fast_sums(self, planned: MeasurePlan) -> ExactTable:
         """Measure the sums of the whole in one of the ways of larger tables."""

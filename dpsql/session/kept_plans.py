@@ -150,6 +150,11 @@ class KeptPlans:
         self.last = kept
         return kept
 
+    def forget(self) -> None:
+        """Plan everything anew."""
+        self._plans.clear()
+        self.last = None
+
     def _query(self, key: Key | None) -> Query | None:
         """Return the query of a plan with this text and these values, at any price, if it still holds."""
         for other, kept in self._plans.items():

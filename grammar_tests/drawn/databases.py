@@ -18,7 +18,7 @@ import duckdb
 import dpsql
 from dpsql.accounting import accountant as rules_of
 from dpsql.audit.neighbours import units_of
-from dpsql.fuzz.world import World, build_copies, opened, plain_copy, ways
+from dpsql.fuzz.world import SMALL, World, build_copies, opened, plain_copy, ways
 from dpsql.ir.column import INTEGERS, type_named, type_range
 
 HERE = Path(__file__).parent.parent
@@ -269,7 +269,7 @@ def build_world(folder: Path, rng: random.Random, number: int, neighbours: int) 
     schema = typed((HERE / "schema.sql").read_text(encoding="utf-8"), types)
     rows = rows_of(rng, types)
     script = in_clubs(schema, rows) if number % 3 == 2 else schema + rows
-    with duckdb.connect(str(world)) as connection:
+    with duckdb.connect(str(world), config=SMALL) as connection:
         connection.execute(script)
     policy.write_text(policy_of(rng, number), encoding="utf-8")
     with dpsql.connect(world, policy, folder / "first.ledger") as first:

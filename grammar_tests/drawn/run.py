@@ -26,7 +26,7 @@ from drawn.illegal import spoilt
 from drawn.meaning import meant
 from drawn.tables import SCHEMA
 
-WORLDS, NEIGHBOURS = 7, 6
+WORLDS, NEIGHBOURS = 7, 16
 
 ILLEGAL = 0.3
 """The share of queries that are spoilt on purpose."""
@@ -37,7 +37,7 @@ CALM = 0.25
 VIEWS = 20
 """One query of so many is followed by a private view of such rows."""
 
-FILES = 25
+FILES = 40
 """One query of so many is followed by a file of statements over the same rows."""
 
 
@@ -79,6 +79,8 @@ class Run(Judging):
     drawn: int = 0
 
     def __post_init__(self) -> None:
+        for world in (*self.worlds, self.calm):
+            world.forget()
         self.of_views = Queries(random.Random(f"views {self.seed}"), SCHEMA, 0.0, 0.0)
         self.of_files = Files(random.Random(f"files {self.seed}"), SCHEMA)
         self.queries = Queries(random.Random(self.seed), SCHEMA, self.crossings, self.bounded)
@@ -127,11 +129,12 @@ class Run(Judging):
         self.coverage.statements += len(file.statements)
         self.coverage.together += len(plans)
         if world.pair:
-            self.note(judges.silent_together(text, world, total), text, world, total)
+            self.note(judges.silent_together(plans, text, world, total), text, world, total)
         for place, (query, sql) in enumerate(file.statements):
             if calm and f"s{place}" in plans:
                 self.note(meant(sql, query, world, plans[f"s{place}"]), text, world, total)
         for plan in {plan.digest: plan for plan in plans.values()}.values():
+            self.triples += len(world.neighbours)
             self.judge_plan(plan, text, world, total)
 
     def judge(self, drawn: Drawn) -> None:

@@ -140,7 +140,7 @@ def test_drawn_policies_are_clean(capsys: pytest.CaptureFixture[str]) -> None:
     """A few triples on each of two schemas under a fixed seed."""
     found = []
     tally = long_run(
-        empty, 40, 40, lambda seed, violation: found.append((seed, str(violation))), per_world=20, drawn=True
+        empty, 40, 120, lambda seed, violation: found.append((seed, str(violation))), per_world=60, drawn=True
     )
     with capsys.disabled():
         print(f"\n{tally.triples} triples on {tally.worlds} drawn schemas, {len(found)} violations")
