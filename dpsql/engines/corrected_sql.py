@@ -14,7 +14,9 @@ Proof   There, a group's sum adds up each unit's clipped part. A unit that is no
         (``needs_units``), and C takes them away. DISTINCT units are counted for each group in A, as there.
         The keys' conditions hold for groups in A and for rows in B and C: they read nothing but keys.
         A computes in DOUBLES only where ``fits`` allows; whole numbers of 128 bits are exact in any order.
-Test    grammar_tests/test_corrected.py (all fixtures, neighbours), tests/privacy/test_light_units.py
+        An engine whose ``with_factors`` keeps the rows of all units adds 0 for those that are not heavy.
+Test    grammar_tests/test_corrected.py (all fixtures, neighbours), tests/privacy/test_light_units.py,
+        grammar_tests/test_postgres_fixtures.py
 """
 
 from __future__ import annotations

@@ -15,6 +15,7 @@ from postgres_servers import Server, needs_postgres, running_server, track
 
 import dpsql
 from dpsql.audit import plan_of
+from dpsql.engines import Engine
 from dpsql.engines.postgres.engine import PostgresEngine
 from dpsql.engines.special_units import Limits
 from dpsql.ir.plan import MeasurePlan
@@ -50,12 +51,15 @@ INSERT INTO people SELECT * FROM generate_series(1, 300);
 INSERT INTO visits SELECT n % 310, substr('abc', 1 + CAST(n % 3 AS INTEGER), 1), n % 400,
     CAST('2024-01-01' AS DATE) + CAST(n % 90 AS INTEGER) FROM generate_series(1, 900) AS t(n);
 INSERT INTO visits SELECT 7, 'a', 499.99, CAST('2024-02-03' AS DATE) FROM generate_series(1, 60);
-INSERT INTO visits VALUES (NULL, 'a', 77, NULL);
+INSERT INTO visits VALUES (NULL, 'a', 77, NULL), (9, 'b', 5, CAST('infinity' AS DATE)),
+    (10, 'b', 6, CAST('-infinity' AS DATE));
 """
 
 QUERIES = (
     "SELECT kind, COUNT(*), AVG(cost) FROM visits GROUP BY kind",
     "SELECT SUM(cost) FROM visits WHERE day < DATE '2024-01-31' + INTERVAL '1' MONTH",
+    "SELECT SUM(cost) FROM visits WHERE NOT (day < DATE '2024-01-31' + INTERVAL '1' MONTH)",
+    "SELECT SUM(cost) FROM visits WHERE day = DATE '2024-01-31' + INTERVAL '1' DAY OR kind = 'c'",
     "SELECT kind, COUNT(DISTINCT id), SUM(cost * 2) FROM visits GROUP BY kind",
 )
 
@@ -94,7 +98,7 @@ def clinic(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Clinic]:
         yield Clinic(server, owner, here._open())
 
 
-def sums(engine: PostgresEngine, measures: list[MeasurePlan]) -> list[dict[str, tuple[int, ...]]]:
+def sums(engine: Engine, measures: list[MeasurePlan]) -> list[dict[str, tuple[int, ...]]]:
     tables = (engine.measure(each) for each in measures)
     return [
         {repr(group): tuple(row) for group, row in zip(each.groups, each.sums.tolist(), strict=True)}
@@ -104,9 +108,11 @@ def sums(engine: PostgresEngine, measures: list[MeasurePlan]) -> list[dict[str, 
 
 @pytest.fixture(scope="module")
 def known(clinic: Clinic) -> list[dict[str, tuple[int, ...]]]:
-    """The sums with a clip for every unit."""
+    """DuckDB's sums, which are those of PostgreSQL with a clip for every unit."""
+    ours = sums(clinic.planner.engine, clinic.measures())
     with closing(clinic.engine(None)) as engine:
-        return sums(engine, clinic.measures())
+        assert sums(engine, clinic.measures()) == ours
+    return ours
 
 
 def statements(engine: PostgresEngine, measures: list[MeasurePlan]) -> list[str]:
