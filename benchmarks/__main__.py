@@ -22,6 +22,7 @@
     engines    TPC-H on PostgreSQL, beside its own plain queries
     clusters   whether k-means on private rows would beat what bins of them give
     holdout    what a holdout that is asked again and again claims, and what a private one would cost
+    votes      labels by the vote of learners: how often they are right, and what they cost
 
 --quick runs everything on small data, only to test that it runs; its figures mean nothing. --save writes
 benchmarks/results/<name>.json with the versions and the machine beside the figures, and its picture if it has
@@ -50,7 +51,7 @@ QUESTIONS = ("planning", "query", "overhead", "memory", "noise", "accuracy", "co
 QUESTIONS += ("tpch", "answers", "distinct", "peers", "startup", "larger", "ledger", "skipped", "found")
 QUESTIONS += ("questions", "weblog", "tightness", "fitted", "speed", "rivals", "persons", "edge", "workloads")
 QUESTIONS += ("synthetic", "budget", "together", "models", "server", "logistic", "posteriors", "alerts")
-QUESTIONS += ("clusters", "holdout", "engines")
+QUESTIONS += ("clusters", "holdout", "engines", "votes")
 SCALED = ("tpch", "speed", "rivals", "engines")
 RESULTS = Path(__file__).resolve().parent / "results"
 

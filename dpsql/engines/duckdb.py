@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from dpsql.ir.plan import MeasurePlan
     from dpsql.ir.table import ExactTable
     from dpsql.ir.unit_blocks import UnitBlocks, UnitHolder
+    from dpsql.ir.votes import Examples, VotePlan
 
 NAME = "duckdb"
 
@@ -521,6 +522,17 @@ class DuckDB:
 
         with self._reading():
             return coded(planned, self._arrays)
+
+    def examples_sql(self, planned: VotePlan) -> str:
+        from dpsql.engines.examples_sql import examples_sql
+
+        return examples_sql(planned)
+
+    def examples(self, planned: VotePlan) -> Examples:
+        from dpsql.engines.examples_sql import fetched
+
+        with self._reading():
+            return fetched(planned, self._all)
 
     # ---- housekeeping ------------------------------------------------------------------------------
 

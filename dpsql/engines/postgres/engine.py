@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from dpsql.ir.plan import MeasurePlan
     from dpsql.ir.table import ExactTable
     from dpsql.ir.unit_blocks import UnitBlocks, UnitHolder
+    from dpsql.ir.votes import Examples, VotePlan
 
 T = TypeVar("T")
 
@@ -305,6 +306,12 @@ class PostgresEngine:
 
     def exact_export(self, planned: ExportPlan) -> ExactExport:
         raise refused("an export")
+
+    def examples_sql(self, planned: VotePlan) -> str:
+        raise refused("a vote")
+
+    def examples(self, planned: VotePlan) -> Examples:
+        raise refused("a vote")
 
     def _known_zones(self) -> frozenset[str]:
         if self._zones is None:
