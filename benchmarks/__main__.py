@@ -25,6 +25,7 @@
     audits     what guesses prove of 30 statements, beside their price
     fuzz       triples that the fuzzer judges in a second
     holdout    what a holdout that is asked again and again claims, and what a private one would cost
+    votes      labels by the vote of learners: how often they are right, and what they cost
 
 --quick runs everything on small data, only to test that it runs; its figures mean nothing. --save writes
 benchmarks/results/<name>.json with the versions and the machine beside the figures, and its picture if it has
@@ -53,7 +54,11 @@ QUESTIONS = ("planning", "query", "overhead", "memory", "noise", "accuracy", "co
 QUESTIONS += ("tpch", "answers", "distinct", "peers", "startup", "larger", "ledger", "skipped", "found")
 QUESTIONS += ("questions", "weblog", "tightness", "fitted", "speed", "rivals", "persons", "edge", "workloads")
 QUESTIONS += ("synthetic", "budget", "together", "models", "server", "logistic", "posteriors", "alerts")
+<<<<<<< HEAD
 QUESTIONS += ("clusters", "holdout", "engines", "attacks", "audits", "fuzz")
+=======
+QUESTIONS += ("clusters", "holdout", "engines", "votes")
+>>>>>>> main
 SCALED = ("tpch", "speed", "rivals", "engines")
 RESULTS = Path(__file__).resolve().parent / "results"
 

@@ -27,6 +27,7 @@ from dpsql.dbapi import (
     connect,
     paramstyle,
     threadsafety,
+    vote,
 )
 from dpsql.errors import (
     DatabaseError,
@@ -76,4 +77,5 @@ __all__ = [
     "connect",
     "paramstyle",
     "threadsafety",
+    "vote",
 ]

@@ -8,28 +8,31 @@ The clauses below the select list are bound as in any query: joins, WHERE, aggre
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import NoReturn
 
 from sqlglot import exp
 
-from dpsql.bind.expressions.key_domains import MOST_VALUES, enumerate_key
+from dpsql.bind.expressions.key_domains import MOST_VALUES
+from dpsql.bind.owned_rows import (
+    Use,
+    check_clauses,
+    check_tells_nobody,
+    listed_values,
+    owned_rows,
+    pointing_into,
+)
 from dpsql.bind.scope.context import Context
 from dpsql.bind.scope.public_facts import Describe, Evaluate
-from dpsql.bind.scope.sources import Open
 from dpsql.bind.scope.wrappers import unaliased
 from dpsql.bind.starting_context import starting_context
 from dpsql.bind.syntax.output_names import output_name
-from dpsql.errors import Error, refuse
-from dpsql.facts.identity import identifying, tells
+from dpsql.errors import refuse
 from dpsql.facts.ownership import Owned, ownership_of
 from dpsql.facts.schema import fact_of, facts_of
-from dpsql.functions import ArgumentError
 from dpsql.functions.reading import literal_of
-from dpsql.ir.column import Categories, Fact, Interval, Kind
+from dpsql.ir.column import Fact
 from dpsql.ir.export import ExportColumn, ExportQuery
-from dpsql.ir.measure import KeyList
-from dpsql.ir.relation import Relation, stage_inputs
+from dpsql.ir.relation import Relation
 from dpsql.ir.scalar import Ref
 from dpsql.mechanisms.randomized_response import LEAST, MOST
 from dpsql.parse.parse import Query
@@ -38,22 +41,13 @@ from dpsql.policy.catalogue import Known
 
 NAME = "dp_randomized_response"
 _CALLED = "DP_RANDOMIZED_RESPONSE"
-_CLAUSES = {
-    "distinct": "DISTINCT",
-    "group": "GROUP BY",
-    "having": "HAVING",
-    "qualify": "QUALIFY",
-    "order": "ORDER BY",
-    "limit": "LIMIT",
-    "offset": "OFFSET",
-}
 _EXAMPLE = "SELECT DP_RANDOMIZED_RESPONSE(x, 1.0) AS x, ... FROM ..."
+_USE = Use("an export", "returns", "it has one row of each unit, in random order", _EXAMPLE)
 
 
 def bind_export(query: Query, known: Known, evaluate: Evaluate, describe: Describe) -> ExportQuery:
     """Return the rows of an export and its randomized columns, or refuse with a span."""
-    source = query.source
-    try:
+    with pointing_into(query.source):
         ctx, views = starting_context(query, known, evaluate, describe)
         if query.delta is not None:
             raise refuse("D252", "an export takes no delta", query.delta.span, help="leave it out")
@@ -67,42 +61,13 @@ def bind_export(query: Query, known: Known, evaluate: Evaluate, describe: Descri
             )
         refuse_randomized_response(query, [unaliased(item) for item in query.tree.expressions])
         tree, prices = _without_calls(ctx, query.tree)
-        bound = ctx.query(tree, views)
-        if ctx.needed:
-            raise ctx.needed[0].refusal
-        if isinstance(bound, Open):
-            raise refuse(
-                "D252",
-                "an export returns single private rows",
-                ctx.span(query.tree),
-                label="these rows are public, or aggregates",
-                help=f"select columns of a private table: {_EXAMPLE}",
-            )
-        if stage_inputs(bound.relation):
-            raise refuse(
-                "D252",
-                "an export does not read a release",
-                ctx.span(query.tree),
-                label="a subquery in it aggregates over all rows",
-                help="run that query first, and write its result as a number",
-            )
-        _refuse_several_rows(ctx, bound.relation, query.tree)
-        names = [output_name(item) for item in tree.expressions]
-        columns = [
-            replace(column, name=name) for column, name in zip(bound.scope.columns, names, strict=True)
-        ]
+        relation, columns = owned_rows(ctx, tree, views, query.tree, _USE)
+        _refuse_several_rows(ctx, relation, query.tree)
         outputs = []
         for column, node, epsilon in zip(columns, query.tree.expressions, prices, strict=True):
             assert isinstance(column.scalar, Ref)
-            outputs.append(_export_column(ctx, bound.relation, column.name, column.scalar, node, epsilon))
-        return ExportQuery(source, bound.relation, tuple(outputs))
-    except Error as error:
-        raise error.within(source.text, source.name) from None
-    except ArgumentError as reason:  # a constant that is read outside any expression
-        remedy = reason.help or "write a plain constant"
-        raise refuse(reason.code, reason.title, reason.span, help=remedy).within(
-            source.text, source.name
-        ) from None
+            outputs.append(_export_column(ctx, relation, column.name, column.scalar, node, epsilon))
+        return ExportQuery(query.source, relation, tuple(outputs))
 
 
 def refuse_randomized_response(query: Query, but: Sequence[exp.Expr] = ()) -> None:
@@ -134,23 +99,7 @@ def refuse_alert(query: Query) -> None:
 
 def _without_calls(ctx: Context, tree: exp.Expr) -> tuple[exp.Select, list[float]]:
     """Return the select list without its DP_RANDOMIZED_RESPONSE calls, and the epsilon of each."""
-    if not isinstance(tree, exp.Select):
-        raise refuse(
-            "D252",
-            "an export must be one SELECT",
-            ctx.span(tree),
-            help=f"put this query into FROM: {_EXAMPLE}",
-        )
-    for key, words in _CLAUSES.items():
-        clause = tree.args.get(key)
-        if clause is not None:
-            raise refuse(
-                "D252",
-                f"an export has no {words}",
-                ctx.span(clause),
-                label=f"it has one row per {ctx.known.unit}, in random order",
-                help=f"put it into a subquery over the rows of one {ctx.known.unit}, or leave it out",
-            )
+    tree = check_clauses(ctx, tree, _USE)
     plain = tree.copy()
     prices = []
     for item, node in zip(tree.expressions, plain.expressions, strict=True):
@@ -214,31 +163,12 @@ def _refuse_several_rows(ctx: Context, relation: Relation, tree: exp.Expr) -> No
 def _export_column(
     ctx: Context, relation: Relation, name: str, scalar: Ref, node: exp.Expr, epsilon: float
 ) -> ExportColumn:
-    span = ctx.span(unaliased(node))
-    if tells(scalar, relation, identifying(relation)):
-        raise refuse(
-            "D403",
-            f"this column identifies single {ctx.known.unit}s",
-            span,
-            help="export a value that many share: a ward, an age band",
-        )
+    check_tells_nobody(ctx, scalar, relation, node, "export a value that many share: a ward, an age band")
     fact = fact_of(scalar, facts_of(relation))
-    values = enumerate_key(relation, scalar, ctx.evaluate) or _short_list(fact)
+    values = listed_values(ctx, scalar, relation)
     if values is None:
         _refuse_endless(ctx, node, fact)
-    return ExportColumn(name, scalar, values, fact.type, epsilon, span)
-
-
-def _short_list(fact: Fact) -> KeyList | None:
-    """Return the values of a boolean, or of an integer with a short range; else None."""
-    if fact.type.kind is Kind.BOOLEAN:
-        return KeyList(Categories((False, True)), fact.nullable)
-    bounds = fact.domain
-    if fact.type.kind is not Kind.INTEGER or not isinstance(bounds, Interval) or not bounds.finite:
-        return None
-    if bounds.high - bounds.low >= MOST_VALUES:
-        return None
-    return KeyList(Categories(tuple(range(int(bounds.low), int(bounds.high) + 1))), fact.nullable)
+    return ExportColumn(name, scalar, values, fact.type, epsilon, ctx.span(unaliased(node)))
 
 
 def _refuse_endless(ctx: Context, node: exp.Expr, fact: Fact) -> NoReturn:

@@ -3,7 +3,7 @@
 connection.py   Connection and Cursor             rows.py      fetching rows
 types.py        type codes and exceptions         accounts.py  budgets and purchases
 guard.py        checks of arguments and errors    limits.py    interrupts and time limits
-direct_calls.py  what the shell needs of a connection
+direct_calls.py  what the shell needs of a connection     votes.py  labels by vote
 """
 
 from dpsql.dbapi.accounts import Account, Balance, Purchase
@@ -22,6 +22,7 @@ from dpsql.dbapi.types import (
     Timestamp,
     TimestampFromTicks,
 )
+from dpsql.dbapi.votes import vote
 
 apilevel = "2.0"
 threadsafety = 2
@@ -49,4 +50,5 @@ __all__ = [
     "connect",
     "paramstyle",
     "threadsafety",
+    "vote",
 ]

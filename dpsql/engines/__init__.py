@@ -2,7 +2,7 @@
 
 DuckDB's engine reads a file, a folder's one its parquet and csv files, PostgreSQL's a server (postgres/).
 
-Plan -> ExactTable, ExportPlan -> ExactExport
+Plan -> ExactTable, ExportPlan -> ExactExport, VotePlan -> Examples
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from dpsql.ir.plan import MeasurePlan
     from dpsql.ir.table import ExactTable
     from dpsql.ir.unit_blocks import UnitBlocks, UnitHolder
+    from dpsql.ir.votes import Examples, VotePlan
     from dpsql.policy.catalogue import Catalogue, FoundView, Key
 
 
@@ -81,8 +82,8 @@ class Engine(Protocol):
         """Whether these columns hold legal values only, so that no query fails on some rows."""
         ...
 
-    def rows(self, table: str) -> tuple[list[str], list[tuple[object, ...]]]:
-        """Return all of a public table: its column types, and its rows."""
+    def rows(self, table: str, columns: Sequence[str]) -> tuple[list[str], list[tuple[object, ...]]]:
+        """Return columns of a public table: their types, and their values row by row."""
         ...
 
     def measure(self, planned: MeasurePlan) -> ExactTable:
@@ -99,6 +100,14 @@ class Engine(Protocol):
 
     def export_sql(self, planned: ExportPlan) -> str:
         """Return the SQL that ``exact_export`` runs."""
+        ...
+
+    def examples(self, planned: VotePlan) -> Examples:
+        """Fetch the rows that teachers learn from; called only after the debit."""
+        ...
+
+    def examples_sql(self, planned: VotePlan) -> str:
+        """Return the SQL that ``examples`` runs."""
         ...
 
     def unchanged(self) -> None:

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from dpsql.ir.plan import MeasurePlan
     from dpsql.ir.table import ExactTable
     from dpsql.ir.unit_blocks import UnitBlocks, UnitHolder
+    from dpsql.ir.votes import Examples, VotePlan
 
 NAME = "duckdb"
 
@@ -423,12 +424,13 @@ class DuckDB:
             [results] = self._all(f"SELECT {', '.join(conditions)} FROM {table_sql(table)}")
         return False not in results
 
-    def rows(self, table: str) -> tuple[list[str], list[tuple[object, ...]]]:
+    def rows(self, table: str, columns: Sequence[str]) -> tuple[list[str], list[tuple[object, ...]]]:
         with self._reading():
-            described = self._stable_columns(table)
+            kinds = dict(self._stable_columns(table))
+            described = [(name, kinds[name]) for name in columns]
             listed = ", ".join(
                 f"CAST({quote(name)} AS VARCHAR)"
-                if type_named(kind).kind in TEXTED | {Kind.OPAQUE, Kind.INTERVAL}
+                if type_named(kind).kind in TEXTED | {Kind.OPAQUE, Kind.INTERVAL, Kind.DECIMAL}
                 else quote(name)
                 for name, kind in described
             )
@@ -520,6 +522,17 @@ class DuckDB:
 
         with self._reading():
             return coded(planned, self._arrays)
+
+    def examples_sql(self, planned: VotePlan) -> str:
+        from dpsql.engines.examples_sql import examples_sql
+
+        return examples_sql(planned)
+
+    def examples(self, planned: VotePlan) -> Examples:
+        from dpsql.engines.examples_sql import fetched
+
+        with self._reading():
+            return fetched(planned, self._all)
 
     # ---- housekeeping ------------------------------------------------------------------------------
 

@@ -5,16 +5,17 @@ SELECT CAST(coalesce(list_position(['A', 'B'], ward), 3) - 1 AS INTEGER) AS c0 F
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from dpsql.engines.measure_sql import constant_sql
 from dpsql.engines.relation_sql import key_sql, relation_sql
-from dpsql.ir.column import VARCHAR, Kind
+from dpsql.ir.column import VARCHAR, Kind, Type, Value
 from dpsql.ir.export import ExactExport, ExportPlan, Question
 from dpsql.ir.relation import Relation
+from dpsql.ir.scalar import Scalar
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray  # numpy loads its typing apart, and slowly
@@ -34,10 +35,15 @@ def coded(planned: ExportPlan, arrays_of: Callable[[str], dict[str, NDArray[Any]
 
 
 def _code(question: Question, relation: Relation) -> str:
-    as_text = question.type.kind is Kind.TEXT  # compare an enum as text: no constant is cast to it
-    key = key_sql(question.scalar, relation)
-    key = f"CAST({key} AS VARCHAR)" if as_text else key
-    key_type = VARCHAR if as_text else question.type
-    present = [constant_sql(value, key_type) for value in question.values if value is not None]
-    place = f"list_position([{', '.join(present)}], {key})"
+    place = place_sql(question.scalar, relation, question.type, question.values)
     return f"CAST(coalesce({place}, {question.otherwise + 1}) - 1 AS INTEGER)"
+
+
+def place_sql(scalar: Scalar, relation: Relation, of: Type, values: Sequence[Value]) -> str:
+    """Print the place of a value in a list, from 1; NULL if it is not there."""
+    as_text = of.kind is Kind.TEXT  # compare an enum as text: no constant is cast to it
+    key = key_sql(scalar, relation)
+    key = f"CAST({key} AS VARCHAR)" if as_text else key
+    key_type = VARCHAR if as_text else of
+    present = [constant_sql(value, key_type) for value in values if value is not None]
+    return f"list_position([{', '.join(present)}], {key})"

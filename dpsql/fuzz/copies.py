@@ -21,6 +21,7 @@ from typing import Any
 
 import duckdb
 
+from dpsql.engines.dialect import Dialect
 from dpsql.engines.duckdb import DuckDB
 from dpsql.engines.fast_sums import FastSums
 from dpsql.engines.identifiers import quote
@@ -39,11 +40,7 @@ class Neighbour:
 
 
 class Copy(DuckDB):
-    """A database that is asked what its likes are asked too: a text is printed once, and parsed once."""
-
-    def _open(self, timezone: str, threads: int | None) -> None:
-        super()._open(timezone, threads)
-        self._sums = FastSums(self._ask, plain=_PRINTED)
+    """A database that is asked what its likes are asked too, so that DuckDB parses each text once."""
 
     def _all(self, sql: str) -> list[tuple[object, ...]]:
         return self._connection.execute(_parsed(sql)).fetchall()
@@ -59,16 +56,24 @@ def _parsed(sql: str) -> duckdb.Statement:
     return statement
 
 
+class FreshCopy(Copy):
+    """A copy that measures no plan before and after an error is planted: its text is printed once, too."""
+
+    def _open(self, timezone: str, threads: int | None) -> None:
+        super()._open(timezone, threads)
+        self._sums = FastSums(self._ask, plain=_PRINTED)
+
+
 class _Printed:
     """The statements of the latest measures. A measure is known by its identity, and kept for as long."""
 
     def __init__(self) -> None:
         self._latest: OrderedDict[tuple[int, bool], tuple[MeasurePlan, str]] = OrderedDict()
 
-    def __call__(self, planned: MeasurePlan, few: bool) -> str:
+    def __call__(self, planned: MeasurePlan, few: bool, dialect: Dialect) -> str:
         key = id(planned), few
         if key not in self._latest:
-            self._latest[key] = planned, measure_sql(planned, few)
+            self._latest[key] = planned, measure_sql(planned, few, dialect)
             if len(self._latest) > 64:
                 self._latest.popitem(last=False)
         return self._latest[key][1]

@@ -24,7 +24,7 @@ from dpsql.engines.exact_tables import measured
 from dpsql.engines.fast_sums import FastSums
 from dpsql.engines.identifiers import text
 from dpsql.engines.special_units import Limits
-from dpsql.fuzz.copies import Copy, Neighbour, neighbour, rows_of
+from dpsql.fuzz.copies import FreshCopy, Neighbour, neighbour, rows_of
 from dpsql.fuzz.two_columns import by_two_columns
 from dpsql.ir.plan import MeasurePlan
 from dpsql.ir.table import ExactTable
@@ -137,6 +137,6 @@ def plain_copy(path: Path, stack: ExitStack) -> duckdb.DuckDBPyConnection:
 
 def opened(path: Path, stack: ExitStack, timezone: str = "UTC", threads: int | None = None) -> DuckDB:
     """Open an engine on a copy."""
-    engine = Copy(path, timezone, threads)
+    engine = FreshCopy(path, timezone, threads)
     stack.callback(engine.close)
     return engine

@@ -24,14 +24,15 @@ from dpsql.ir.plan import AlertQuestion, MeasurePlan, Plan
 from dpsql.ir.relation import Filter
 from dpsql.ir.scalar import Call, Literal, Scalar
 from dpsql.ir.unit_blocks import UnitBlocks
+from dpsql.ir.votes import VotePlan
 
 
-def blocks_read(plan: Plan | ExportPlan, blocks: UnitBlocks) -> frozenset[int]:
+def blocks_read(plan: Plan | ExportPlan | VotePlan, blocks: UnitBlocks) -> frozenset[int]:
     """Return the blocks that a plan is paid in: all, where it can read none, since nobody asks for that.
 
     An alert is paid in all blocks: which questions will be asked is not known when it is bought.
     """
-    if isinstance(plan, ExportPlan):
+    if not isinstance(plan, Plan):
         return blocks_of(plan.relation, blocks) or frozenset(blocks.numbers)
     if plan.alert is not None:
         return frozenset(blocks.numbers)

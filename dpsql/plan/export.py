@@ -29,9 +29,10 @@ from fractions import Fraction
 
 from dpsql.errors import refuse
 from dpsql.functions.core.literals import as_own
-from dpsql.ir.column import Categories, Listed, Value, unique
+from dpsql.ir.column import Categories, Listed, Type, Value, unique
 from dpsql.ir.event import Event, ResponseEvent
 from dpsql.ir.export import ExportColumn, ExportPlan, ExportQuery, Question
+from dpsql.ir.measure import KeyList
 from dpsql.ir.plan import Noise, Norm
 from dpsql.mechanisms import laplace
 from dpsql.mechanisms.randomized_response import design
@@ -85,15 +86,7 @@ def _event(question: Question) -> ResponseEvent:
 
 
 def _question(column: ExportColumn, combinations: Combinations) -> Question:
-    match column.values.domain:
-        case Categories(listed):
-            candidates: tuple[Value, ...] = listed
-        case Listed(table, source):
-            candidates = tuple(value for (value,) in combinations(table, (source,)) if value is not None)
-    present = unique(
-        tuple(literal for value in candidates if (literal := as_own(value, column.type)) is not None)
-    )
-    listed = (*present, None) if column.values.null else present
+    listed = listed_literals(column.values, column.type, combinations)
     if not 2 <= len(listed) <= MOST_VALUES:
         raise refuse(
             "D301",
@@ -105,6 +98,17 @@ def _question(column: ExportColumn, combinations: Combinations) -> Question:
     otherwise = len(listed) - 1 if column.values.null else 0
     chances = design(len(listed), column.epsilon)
     return Question(column.name, column.scalar, column.type, listed, otherwise, column.epsilon, chances)
+
+
+def listed_literals(values: KeyList, type: Type, combinations: Combinations) -> tuple[Value, ...]:
+    """Return the values of a public list as those of a type, NULL at the end where it may occur."""
+    match values.domain:
+        case Categories(listed):
+            candidates: tuple[Value, ...] = listed
+        case Listed(table, source):
+            candidates = tuple(value for (value,) in combinations(table, (source,)) if value is not None)
+    present = unique(tuple(literal for value in candidates if (literal := as_own(value, type)) is not None))
+    return (*present, None) if values.null else present
 
 
 MOST_VALUES = 1_001

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from decimal import ROUND_FLOOR, Context, Decimal
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from dpsql.accounting import Accountant, Amount, Budget, budget_of, opened
 from dpsql.accounting.blocks import EVERYWHERE, BlocksRead, BlocksWanted
@@ -43,9 +43,11 @@ if TYPE_CHECKING:
     from dpsql.ir.plan import AlertQuestion, BoundSearchPlan, Plan
     from dpsql.ir.source import Span
     from dpsql.ir.unit_blocks import UnitBlocks
+    from dpsql.ir.votes import VotePlan
     from dpsql.policy.model import AnalystRule, Policy
     from dpsql.session.data_versions import DataVersions
 
+    Payable: TypeAlias = Plan | ExportPlan | VotePlan
 
 ANY_VERSION = "any"
 """The version of what is bought for all versions of the data: an alert."""
@@ -176,11 +178,11 @@ class AnalystBudget:
             )
         return Terms(self.accountant, self.budget, float(price), given, strategies=self.strategies)
 
-    def price(self, planned: Plan | ExportPlan) -> Amount:
+    def price(self, planned: Payable) -> Amount:
         """Return what the plan's events cost in the accountant's currency."""
         return charged(self.accountant, planned.events)
 
-    def read_by(self, planned: Plan | ExportPlan) -> BlocksRead:
+    def read_by(self, planned: Payable) -> BlocksRead:
         """Return the blocks of units that a plan can read, and how many values this policy lists."""
         blocks = self.blocks
         if blocks is None:
@@ -267,14 +269,14 @@ class AnalystBudget:
         """Return the name in the ledger: '' is the owner."""
         return self.analyst or ""
 
-    def answered(self, planned: Plan) -> Stored | None:
+    def answered(self, planned: Plan | VotePlan) -> Stored | None:
         """Return what ``pay`` would return without a debit, if there is an answer to show."""
         self.engine.unchanged()
         return self.ledger.answered(planned.digest, self._version(planned), self.payer, self.study)
 
-    def pay(self, planned: Plan | ExportPlan, finds: BoundSearchPlan | None = None) -> Stored:
+    def pay(self, planned: Payable, finds: BoundSearchPlan | None = None) -> Stored:
         """Debit a plan durably, or return the receipt of an equal plan that was paid before."""
-        from dpsql.ir.export import ExportPlan  # loaded by then
+        from dpsql.ir.plan import Plan  # loaded by then
 
         blocks, listed = self.read_by(planned)
         debit = Debit(
@@ -291,7 +293,7 @@ class AnalystBudget:
             self.room,
             self.keeps_digests,
             self._caps(),
-            "" if isinstance(planned, ExportPlan) else self.study,  # an export is the owner's own
+            self.study if isinstance(planned, Plan) else "",  # exports and votes are the owner's own
             blocks,
             listed,
             self.checked,
@@ -302,7 +304,7 @@ class AnalystBudget:
         except Overdrawn as error:
             raise self._exhausted(planned.epsilon, planned, error) from None
 
-    def _version(self, planned: Plan | ExportPlan) -> str:
+    def _version(self, planned: Payable) -> str:
         """Return the version of the data that answers a plan: of a private view, that of its purchase."""
         from dpsql.ir.plan import Plan
 
@@ -317,7 +319,7 @@ class AnalystBudget:
         """Return how many bytes of the ledger this analyst may fill; None for the owner."""
         return next((round(1e6 * rule.megabytes) for rule in self._rules), None)
 
-    def _exhausted(self, price: float, planned: Plan | ExportPlan, error: Overdrawn) -> Error:
+    def _exhausted(self, price: float, planned: Payable, error: Overdrawn) -> Error:
         from dpsql.session.budget_refusal import Means, too_dear
 
         read = self.read_by(planned)
@@ -397,7 +399,7 @@ class AnalystBudget:
         parts = self.ledger.parts(prices)
         return max((self.accountant.epsilon(part, self.budget) for part in parts), default=0.0)
 
-    def remaining_for(self, planned: Plan | ExportPlan) -> float:
+    def remaining_for(self, planned: Payable) -> float:
         """Return what is left in the blocks of units that a plan reads."""
         return self.remaining(read=self.read_by(planned))
 

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from dpsql.ir.export import ExactExport, ExportPlan
     from dpsql.ir.plan import MeasurePlan
     from dpsql.ir.table import ExactTable
+    from dpsql.ir.votes import Examples, VotePlan
 
 _FIRST, _LAST = "0001-01-01", "9999-12-31"
 """The days of Spark's calendar: moments outside are NULL."""
@@ -137,6 +138,12 @@ class SparkEngine(Folder):
 
     def exact_export(self, planned: ExportPlan) -> ExactExport:
         raise refused("an export")
+
+    def examples_sql(self, planned: VotePlan) -> str:
+        raise refused("a vote")
+
+    def examples(self, planned: VotePlan) -> Examples:
+        raise refused("a vote")
 
     # ---- jobs --------------------------------------------------------------------------------------
 
