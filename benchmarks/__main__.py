@@ -54,11 +54,7 @@ QUESTIONS = ("planning", "query", "overhead", "memory", "noise", "accuracy", "co
 QUESTIONS += ("tpch", "answers", "distinct", "peers", "startup", "larger", "ledger", "skipped", "found")
 QUESTIONS += ("questions", "weblog", "tightness", "fitted", "speed", "rivals", "persons", "edge", "workloads")
 QUESTIONS += ("synthetic", "budget", "together", "models", "server", "logistic", "posteriors", "alerts")
-<<<<<<< HEAD
-QUESTIONS += ("clusters", "holdout", "engines", "attacks", "audits", "fuzz")
-=======
-QUESTIONS += ("clusters", "holdout", "engines", "votes")
->>>>>>> main
+QUESTIONS += ("clusters", "holdout", "engines", "votes", "attacks", "audits", "fuzz")
 SCALED = ("tpch", "speed", "rivals", "engines")
 RESULTS = Path(__file__).resolve().parent / "results"
 
