@@ -13,13 +13,13 @@ from __future__ import annotations
 import datetime
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 from dpsql.accounting import Amount, Budget, accountant, budget_of, opened
 from dpsql.bind.export import refuse_alert, refuse_randomized_response
 from dpsql.bind.split import bind
 from dpsql.engines import Engine
+from dpsql.engines.public_rows import PublicRows
 from dpsql.errors import Error, InterfaceError
 from dpsql.explain.columns import column_facts
 from dpsql.explain.doubts import error_over, reach_of, units_needed_of
@@ -131,7 +131,7 @@ class Planner:
     def __init__(self, policy: Policy, engine: Engine) -> None:
         self.policy, self._engine = policy, engine
         self.known = _known(policy, engine)
-        self._sealed = Sealed(partial(_public_rows, engine, self.known), policy.timezone, policy.limits)
+        self._sealed = Sealed(PublicRows(engine, self.known), policy.timezone, policy.limits)
         self._splits: dict[tuple[Query, tuple[tuple[str, int], ...]], Any] = {}
 
     def close(self) -> None:
@@ -221,13 +221,3 @@ def _known(policy: Policy, engine: Engine) -> Known:
     public = {fold(rule.name) for rule in policy.tables if rule.public}
     sizes = {table.name: engine.size(table.name) for table in catalogue.tables if fold(table.name) in public}
     return with_ranges(known(policy, catalogue, sizes, set(declared_keys(policy, catalogue))), engine)
-
-
-def _public_rows(
-    engine: Engine, known: Known, name: str
-) -> tuple[list[str], list[str], list[tuple[object, ...]]]:
-    table = known.table(name)
-    assert table is not None
-    assert table.public, "only public tables are read"
-    types, rows = engine.rows(table.name)
-    return [column.name for column in table.columns], types, rows

@@ -10,7 +10,6 @@ from argparse import Namespace
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
-from functools import partial
 from itertools import groupby
 from pathlib import Path
 
@@ -20,6 +19,7 @@ from dpsql.accounting.ledger import Ledger
 from dpsql.dbapi.connection import beside
 from dpsql.engines import Engine
 from dpsql.engines.open_database import open_database
+from dpsql.engines.public_rows import PublicRows
 from dpsql.errors import InterfaceError
 from dpsql.facts.missing_bounds import all_missing_bounds
 from dpsql.ir.bound import MissingBound
@@ -128,7 +128,7 @@ def left(policy: Policy, ledger: Ledger, name: str) -> list[str]:
 def checked(policy: Policy, engine: Engine, database: str) -> str:
     """Return the summary of a policy that holds for its database; raise if it does not."""
     tables = held_against(policy, engine)
-    with closing(Sealed(partial(_public_rows, engine, tables), policy.timezone, policy.limits)) as sealed:
+    with closing(Sealed(PublicRows(engine, tables), policy.timezone, policy.limits)) as sealed:
         ranged = with_ranges(tables, engine)
         views = check_all_views(policy, ranged, engine, sealed)
         for rule in policy.analysts:
@@ -198,16 +198,6 @@ def held_against(policy: Policy, engine: Engine) -> Known:
     tables = known(policy, catalogue, sizes, {key for key in keys if engine.is_key(key)})
     check_readable(engine, tables)
     return tables
-
-
-def _public_rows(
-    engine: Engine, tables: Known, name: str
-) -> tuple[list[str], list[str], list[tuple[object, ...]]]:
-    table = tables.table(name)
-    assert table is not None
-    assert table.public
-    types, rows = engine.rows(table.name)
-    return [column.name for column in table.columns], types, rows
 
 
 def summary(policy: Policy, known_tables: Known, views: Mapping[str, View], database: str) -> str:

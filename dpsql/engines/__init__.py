@@ -82,8 +82,8 @@ class Engine(Protocol):
         """Whether these columns hold legal values only, so that no query fails on some rows."""
         ...
 
-    def rows(self, table: str) -> tuple[list[str], list[tuple[object, ...]]]:
-        """Return all of a public table: its column types, and its rows."""
+    def rows(self, table: str, columns: Sequence[str]) -> tuple[list[str], list[tuple[object, ...]]]:
+        """Return columns of a public table: their types, and their values row by row."""
         ...
 
     def measure(self, planned: MeasurePlan) -> ExactTable:

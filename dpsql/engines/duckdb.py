@@ -424,12 +424,13 @@ class DuckDB:
             [results] = self._all(f"SELECT {', '.join(conditions)} FROM {table_sql(table)}")
         return False not in results
 
-    def rows(self, table: str) -> tuple[list[str], list[tuple[object, ...]]]:
+    def rows(self, table: str, columns: Sequence[str]) -> tuple[list[str], list[tuple[object, ...]]]:
         with self._reading():
-            described = self._stable_columns(table)
+            kinds = dict(self._stable_columns(table))
+            described = [(name, kinds[name]) for name in columns]
             listed = ", ".join(
                 f"CAST({quote(name)} AS VARCHAR)"
-                if type_named(kind).kind in TEXTED | {Kind.OPAQUE, Kind.INTERVAL}
+                if type_named(kind).kind in TEXTED | {Kind.OPAQUE, Kind.INTERVAL, Kind.DECIMAL}
                 else quote(name)
                 for name, kind in described
             )

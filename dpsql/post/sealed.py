@@ -12,26 +12,40 @@ import datetime
 import re
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, Protocol
 
 from dpsql.errors import DatabaseError, interrupted, refuse
 from dpsql.ir.column import BIGINT, DOUBLE, Kind, Type, type_named
 from dpsql.ir.measure import REPLICA_ID, REPLICA_NUMBER, REPLICAS, replicas_of
 from dpsql.policy.model import LimitsRule
-from dpsql.policy.names import perhaps
+from dpsql.policy.names import fold, perhaps
 from dpsql.policy.toml_spelling import memory_text
+from dpsql.post.columns_mentioned import columns_mentioned
 from dpsql.post.projection import or_null, picked_columns, picked_rows, types_of
 from dpsql.post.sealed_process import Failed, Full, Late, Many, Process, does_not_start, left, size_of, taken
 
 if TYPE_CHECKING:  # a session opens before what makes these has loaded
+    from numpy.typing import NDArray
+
     from dpsql.ir.finished import Finished
     from dpsql.ir.measure import Measure, Post
     from dpsql.post.replicas import Replica
 
-PublicRows = Callable[[str], tuple[list[str], list[str], list[tuple[object, ...]]]]
-"""Read a public table: column names, column types, rows."""
+
+class PublicTables(Protocol):
+    """What reads public tables."""
+
+    def columns(self, table: str) -> list[str]:
+        """Return the names of the columns of a public table."""
+        ...
+
+    def rows(self, table: str, columns: Sequence[str]) -> tuple[list[str], list[tuple[object, ...]]]:
+        """Return the types and the values of columns of a public table."""
+        ...
+
 
 _REMEMBERED = 256  # statements whose output types are known
 _NATIVE = frozenset((Kind.BOOLEAN, Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT, Kind.TEXT))
@@ -42,6 +56,7 @@ SETTINGS = (
     # fails where a joined column's chunks are dictionaries or not by turns, as a CASE makes them
     "SET enable_caching_operators = false",
     "SET python_enable_replacements = false",
+    "SET pandas_analyze_sample = 0",  # objects of arrays are texts, whatever the first ones are
     "SET enable_external_access = false",
     "SET lock_configuration = true",
 )
@@ -58,14 +73,15 @@ def quote(name: str) -> str:
 class Sealed:
     """The engine for all SQL above the release point."""
 
-    def __init__(self, public: PublicRows, timezone: str, limits: LimitsRule) -> None:
+    def __init__(self, public: PublicTables, timezone: str, limits: LimitsRule) -> None:
         self._public, self._limits = public, limits
         self._settings = [f"SET TimeZone = '{timezone}'", *SETTINGS]
         self._seconds = limits.seconds  # that are left
         self._checked: dict[str, list[str]] = {}
         self._lock, self._moment = threading.RLock(), threading.RLock()
         self._process: Process | None = None
-        self._loaded: set[str] | None = None  # public tables; None before there is a database
+        # the columns of public tables that are there; None before there is a database
+        self._loaded: dict[str, frozenset[str]] | None = None
         self._busy, self._stopped = False, False
 
     def start(self) -> None:
@@ -92,7 +108,7 @@ class Sealed:
                     raise
             else:
                 if not self._process.worn:
-                    self._loaded = set()
+                    self._loaded = {}
                     continue
             self._process.end()
         raise does_not_start()
@@ -143,8 +159,7 @@ class Sealed:
         asked = repr((sql, tables))
         with self._working("planning what stands above the release"):
             if asked not in self._checked:
-                for table in public:
-                    self._load_table(table)
+                self._load_tables(public, sql)
                 names = self._create(measures)
                 try:
                     described = self._all(f"DESCRIBE {sql}")
@@ -163,8 +178,7 @@ class Sealed:
         Values without a native Python type are returned as text.
         """
         with self._working("the public part of this query"):
-            for table in tables:
-                self._load_table(table)
+            self._load_tables(tables, sql)
             try:
                 types = [str(row[1]) for row in self._all(f"DESCRIBE {sql}")]
                 return types, self._all(f"{_texted(sql, types)} LIMIT {most + 1}", self._handed_down)
@@ -228,8 +242,7 @@ class Sealed:
         self._seconds = seconds / 2
         made: list[str] = []
         try:
-            for table in post.tables:
-                self._load_table(table)
+            self._load_tables(post.tables, post.sql)
             made = self._create(measures, numbered=True)
             for measure, columns, drawn in zip(measures, tables, replicas, strict=True):
                 self._fill(measure.name, columns, measure.intervals, numbered=True)
@@ -289,8 +302,7 @@ class Sealed:
         types: Sequence[str],
         texted: bool,
     ) -> list[tuple[Any, ...]]:
-        for table in post.tables:
-            self._load_table(table)
+        self._load_tables(post.tables, post.sql)
         names = self._create(measures)
         try:
             for measure, columns in zip(measures, tables, strict=True):
@@ -345,19 +357,32 @@ class Sealed:
             some = [values[start : start + _AT_ONCE] for values in lists]
             self._open().load(f"INSERT INTO {quote(name)} SELECT {listed}", some)
 
-    def _load_table(self, table: str) -> None:
-        """Copy a public table into the engine once, under its name in the policy."""
+    def _load_tables(self, tables: Sequence[str], sql: str) -> None:
+        """Copy what SQL can read of public tables into the engine once, under their names in the policy."""
+        if tables:
+            mentioned = columns_mentioned(sql)
+            for table in tables:
+                self._load_table(table, mentioned)
+
+    def _load_table(self, table: str, mentioned: frozenset[str] | None) -> None:
         process = self._open()
         assert self._loaded is not None
-        if table in self._loaded:
+        every, there = self._public.columns(table), self._loaded.get(table)
+        wanted = [name for name in every if mentioned is None or fold(name) in mentioned]
+        if there is not None and there.issuperset(wanted):
             return
-        names, types, rows = self._public(table)
-        listed = ", ".join(f"{quote(n)} {_spelled_name(t)}" for n, t in zip(names, types, strict=True))
+        wanted = [name for name in every if name in wanted or name in (there or ())] or every[:1]
+        kinds, rows = self._public.rows(table, wanted)
+        types = [_spelled_name(kind) for kind in kinds]
+        listed = ", ".join(f"{quote(name)} {kind}" for name, kind in zip(wanted, types, strict=True))
         process.load(f"CREATE OR REPLACE TABLE {quote(table)} ({listed})")
-        if rows:
-            columns: list[list[object]] = [list(values) for values in zip(*rows, strict=True)]
-            self._insert(table, [_spelled_name(kind) for kind in types], columns)
-        self._loaded.add(table)
+        for start in range(0, len(rows), _AT_ONCE):
+            some = zip(*rows[start : start + _AT_ONCE], strict=True)
+            if len(rows) > _AT_ONCE:
+                process.load_arrays(table, types, [array_of(column) for column in some])
+            else:
+                self._insert(table, types, [list(column) for column in some])
+        self._loaded[table] = frozenset(wanted)
 
     # ---- its end -----------------------------------------------------------------------------------
 
@@ -384,6 +409,26 @@ def _beyond(subject: str, more: str, paid: bool) -> DatabaseError:
         label="what was debited stays debited" if paid else "the owner's [limits] say so",
         help="make texts and lists shorter, ranges and joins smaller, or keep fewer rows: LIMIT",
     )
+
+
+def array_of(column: Sequence[object]) -> NDArray[Any]:
+    """Return the values of a column as an array: integers and booleans as such, others as text, or None."""
+    import numpy as np
+
+    kinds = {type(value) for value in column}
+    if kinds == {int}:
+        with suppress(OverflowError):  # beyond 64 bits they go as text
+            return np.array(column, np.int64)
+    if kinds == {bool}:
+        return np.array(column, bool)
+    array = np.empty(len(column), object)
+    array[:] = [value if value is None or isinstance(value, str) else _written(value) for value in column]
+    return array
+
+
+def _written(value: object) -> str:
+    """Return a value as text that a cast reads as the same value."""
+    return format(value, "f") if isinstance(value, Decimal) else str(value)
 
 
 def _spelled(type: Type) -> str:

@@ -20,12 +20,16 @@ import sys
 import threading
 import time
 from contextlib import suppress
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dpsql.driver import duckdb
 from dpsql.errors import DatabaseError, refuse
 from dpsql.post.sealed_program import LENGTH
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 CHILD = Path(__file__).with_name("sealed_program.py")
 _STARTING = 60.0  # seconds that a process may take before it answers for the first time
@@ -57,7 +61,7 @@ class Process:
         try:
             self._pid = os.posix_spawn(
                 sys.executable,
-                [sys.executable, "-I", "-S", str(CHILD), _folder_of_the_driver()],
+                [sys.executable, "-I", "-S", str(CHILD), *_folders()],
                 os.environ,
                 file_actions=[
                     (os.POSIX_SPAWN_DUP2, requests, 0),
@@ -89,6 +93,10 @@ class Process:
     def load(self, sql: str, parameters: list[list[object]] | None = None) -> None:
         """Run a statement of the engine itself, without limits of time and memory."""
         self._ask(("load", sql, parameters))
+
+    def load_arrays(self, table: str, types: list[str], arrays: list[NDArray[Any]]) -> None:
+        """Insert rows into a table, column by column, without limits of time and memory."""
+        self._ask(("arrays", table, types, arrays))
 
     def run(self, sql: str, seconds: float, memory: int, most: int | None) -> list[tuple[Any, ...]]:
         """Return the rows of SQL, within limits of time, memory and number of rows (``most``)."""
@@ -188,9 +196,13 @@ def does_not_start() -> DatabaseError:
     )
 
 
-def _folder_of_the_driver() -> str:
-    file = Path(duckdb.__file__)
-    return str(file.parent.parent if file.stem == "__init__" else file.parent)
+def _folders() -> list[str]:
+    """Return where the driver and NumPy are installed, which the child imports."""
+    file, numpy = Path(duckdb.__file__), find_spec("numpy")
+    folders = [file.parent.parent if file.stem == "__init__" else file.parent]
+    if numpy is not None and numpy.origin is not None:
+        folders.append(Path(numpy.origin).parent.parent)
+    return [str(folder) for folder in dict.fromkeys(folders)]
 
 
 def size_of(rows: list[tuple[Any, ...]]) -> int:

@@ -1,6 +1,6 @@
 """The program of the sealed engine's process: it reads SQL requests and writes rows.
 
-    python -I -S sealed_program.py FOLDER-OF-THE-DRIVER
+    python -I -S sealed_program.py FOLDER-OF-THE-DRIVER FOLDER-OF-NUMPY
 
 Requests come from standard input and replies go to standard output. Each is a pickle after its length. The
 program is run as a file and imports no other module of dpsql, so that it starts in a twentieth of a second.
@@ -41,13 +41,16 @@ def main() -> None:
     os.dup2(2, 1)  # what else is printed is no reply
     os.closerange(replies + 1, 65_536)  # whatever the parent left open
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    os.environ["OPENBLAS_NUM_THREADS"] = "1"  # else NumPy maps memory for every processor
     _thread.start_new_thread(_end_with_the_parent, ())
     serving = _Serving()
     with os.fdopen(0, "rb") as requests, os.fdopen(replies, "wb") as out:
         while header := requests.read(LENGTH.size):
+            serving.began = _sizes()[0]
             request = pickle.loads(requests.read(*LENGTH.unpack(header)))
             if (reply := serving.reply(*request)) is not None:
                 message = pickle.dumps(reply, pickle.HIGHEST_PROTOCOL)
+                _limit(None)  # what is sent next is the engine's own
                 out.write(LENGTH.pack(len(message)))
                 out.write(message)
                 out.flush()
@@ -67,6 +70,7 @@ class _Serving:
         self._connection: duckdb.DuckDBPyConnection | None = None
         self._mapped, self._loaded = 0, 0  # bytes of an empty database, and of what was loaded since
         self._memory = 0
+        self.began = 0  # bytes that were mapped when the request arrived
 
     def reply(self, request: str, *words: Any) -> tuple[Any, ...] | None:
         try:
@@ -75,6 +79,8 @@ class _Serving:
                     return self._open(*words)
                 case "load":
                     return self._load(*words)
+                case "arrays":
+                    return self._arrays(*words)
                 case "run":
                     return self._run(*words)
                 case "more":
@@ -105,33 +111,44 @@ class _Serving:
         for setting in settings:
             self._connection.execute(setting)
         self._mapped = self._mapped or _sizes()[0]
-        self._hold()
         return "opened", self._worn()
 
     def _close(self) -> None:
         if self._connection is not None:
             self._connection.close()
             self._connection = None
-        _limit(None)
 
     def _load(self, sql: str, parameters: list[list[object]] | None) -> tuple[Any, ...]:
         """Run a statement that loads public or released rows, without a limit of memory."""
         assert self._connection is not None
-        _limit(None)
         before = _sizes()[1]
         self._connection.execute(sql, parameters)
-        self._loaded += max(0, _sizes()[1] - before)
-        self._hold()
+        # what the request took is free again, and stays mapped: it is no sign of what statements use
+        mapped, in_memory = _sizes()
+        self._loaded += max(0, in_memory - before, mapped - self.began)
         return ("loaded",)
+
+    def _arrays(self, table: str, types: list[str], arrays: list[Any]) -> tuple[Any, ...]:
+        """Insert rows that are given as one array of each column; each value is cast to its type."""
+        assert self._connection is not None
+        name = table.replace('"', '""')
+        listed = ", ".join(f"TRY_CAST(c{at} AS {kind})" for at, kind in enumerate(types))
+        self._connection.register("sent", {f"c{at}": array for at, array in enumerate(arrays)})
+        try:
+            return self._load(f'INSERT INTO main."{name}" SELECT {listed} FROM temp.sent', None)
+        finally:
+            self._connection.unregister("sent")
 
     def _run(self, sql: str) -> tuple[Any, ...]:
         assert self._connection is not None
+        self._hold()
         self._connection.execute(sql)
         return self._more()
 
     def _more(self) -> tuple[Any, ...]:
         """Return the next rows, whether there may be more, and (after the last) whether memory is worn."""
         assert self._connection is not None
+        self._hold()
         rows = self._connection.fetchmany(CHUNK)
         more = len(rows) == CHUNK
         return "rows", rows, more, not more and self._worn()

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from dpsql.accounting.ledger import Ledger
 from dpsql.engines.open_database import open_database
+from dpsql.engines.public_rows import PublicRows
 from dpsql.errors import Error
 from dpsql.policy.catalogue import Key, Known, KnownView
 from dpsql.policy.check import compare, declared_keys, known, snapshot
@@ -83,7 +84,8 @@ class Session(AnalystBudget):
         self.pending: tuple[KnownView, ...] | None = None  # private views that a file creates, to price it
         self.pending_alerts: tuple[NamedAlert, ...] | None = None  # alerts that a file creates, to price it
         self.kept = KeptPlans(self._stands)
-        self.sealed = Sealed(self._public_rows, self.policy.timezone, self.policy.limits)
+        public = PublicRows(self.engine, self.known)
+        self.sealed = Sealed(public, self.policy.timezone, self.policy.limits)
         try:
             self.views = self._checked_views()
         except BaseException:  # Ctrl-C too: closed, and raised again
@@ -139,13 +141,6 @@ class Session(AnalystBudget):
         if latest is not None:
             compare(latest, self.policy, catalogue)
         keep_types(self.ledger, snapshot(self.policy, catalogue))
-
-    def _public_rows(self, table: str) -> tuple[list[str], list[str], list[tuple[object, ...]]]:
-        public = self.known.table(table)
-        assert public is not None
-        assert public.public, "only public tables are copied"
-        types, rows = self.engine.rows(table)
-        return [column.name for column in public.columns], types, rows
 
     # ---- bounds -------------------------------------------------------------------------------------
 

@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import duckdb
 import pytest
 
 import dpsql
@@ -210,3 +211,78 @@ def test_the_owner_says_how_long_planning_takes(clinic: Path) -> None:
                 call(f"SELECT COUNT(*) FROM patients WHERE age > ({endless})")
             assert caught.value.code == "D604"
         assert not db.purchases
+
+
+KINDS = """
+SELECT i AS number,
+    CASE WHEN i < 21000 THEN NULL ELSE 'text ' || i END AS late,
+    CASE WHEN i % 3 = 0 THEN NULL ELSE i END AS gaps,
+    i % 2 = 0 AS even, CASE WHEN i % 5 > 0 THEN i % 2 = 0 END AS perhaps,
+    CAST(['nan', '-inf', '1e-320', '0.1'][1 + i % 4] AS DOUBLE) AS wide,
+    CAST(i / 7 AS FLOAT) AS narrow,
+    CAST(i AS DECIMAL(18, 3)) / 8 AS quotient, CAST(i AS DECIMAL(30, 12)) AS exact,
+    CAST(170141183460469231731687303715884105727 - i AS HUGEINT) AS huge,
+    CAST(18446744073709551615 - i AS UBIGINT) AS large,
+    DATE '5000000-01-01' + CAST(i AS INTEGER) AS day,
+    TIMESTAMP '1677-01-01 00:00:00.000001' + INTERVAL (i) HOUR AS moment,
+    TIMESTAMPTZ '2024-03-31 00:00:00+00' + INTERVAL (i) MINUTE AS aware, TIME '23:59:59.999999' AS clock,
+    INTERVAL (i) DAY AS length,
+    CAST('00000000-0000-0000-0000-' || lpad('' || i, 12, '0') AS UUID) AS place
+FROM range(25000) AS t(i)
+"""
+
+
+POLICY = """\
+[budget]
+epsilon = 1.0
+delta = 1e-6
+[query]
+epsilon = 1.0
+[limits]
+rows = 100000
+memory = "64 MB"
+[unit]
+name = "person"
+table = "people"
+key = "id"
+[tables.people]
+[tables.large]
+public = true
+"""
+
+
+def test_a_large_public_table_is_what_the_file_holds(tmp_path: Path) -> None:
+    """Values of every type, NULLs that come first, and floats that are no number arrive as they are."""
+    path = tmp_path / "large.duckdb"
+    with duckdb.connect(str(path)) as made:
+        made.execute(f"CREATE TABLE large AS {KINDS}")
+        made.execute("CREATE TABLE people (id INTEGER PRIMARY KEY)")
+        columns = [str(name) for name, *_ in made.execute("DESCRIBE large").fetchall()]
+        texts = ", ".join(f"CAST({name} AS VARCHAR)" for name in columns)
+        expected = made.execute(f"SELECT {texts} FROM large ORDER BY number").fetchall()
+    policy = tmp_path / "large.toml"
+    policy.write_text(POLICY)
+    with dpsql.connect(path, policy, tmp_path / "large.ledger") as db:
+        assert db.execute(f"SELECT {texts} FROM large ORDER BY number").rows == expected
+        assert db.budget.spent == 0
+
+
+def test_a_large_public_table_is_copied_once(tmp_path: Path) -> None:
+    """What the copy took on its way does not make the process look worn."""
+    path = tmp_path / "large.duckdb"
+    with duckdb.connect(str(path)) as made:
+        made.execute(
+            "CREATE TABLE large AS SELECT i, repeat('word', 20) || i AS word FROM range(300000) t(i)"
+        )
+        made.execute("CREATE TABLE people (id INTEGER PRIMARY KEY)")
+    policy = tmp_path / "large.toml"
+    policy.write_text(POLICY)
+    with dpsql.connect(path, policy, tmp_path / "large.ledger") as db:
+        pids = set()
+        for wanted in ("max(word)", "min(i)", "count(*)", "max(i)"):
+            db.execute(f"SELECT {wanted} FROM large WHERE length(word) > 5")
+            sealed = db._open().sealed
+            assert sealed._process is not None
+            assert sealed._process.usable
+            pids.add(sealed._process._pid)
+        assert len(pids) == 1, "the table was copied again"

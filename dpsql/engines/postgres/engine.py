@@ -229,8 +229,9 @@ class PostgresEngine:
         [row] = self._ask(f"SELECT {legal} FROM {self._rows(table)}")
         return False not in row
 
-    def rows(self, table: str) -> tuple[list[str], list[tuple[object, ...]]]:
-        types = self._types(table)
+    def rows(self, table: str, columns: Sequence[str]) -> tuple[list[str], list[tuple[object, ...]]]:
+        every = self._types(table)
+        types = {name: every[name] for name in columns}
         listed = ", ".join(map(_sent, types.keys(), types.values()))
         rows = self._ask(f"SELECT {listed} FROM {self._rows(table)}")
         kinds = [each.kind for each in types.values()]

@@ -1,0 +1,34 @@
+"""The rows of public tables, for SQL that runs beside the database."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from dpsql.lazy_dataclass import dataclass
+
+if TYPE_CHECKING:
+    from dpsql.engines import Engine
+    from dpsql.policy.catalogue import Known, KnownTable
+
+
+@dataclass(frozen=True, slots=True)
+class PublicRows:
+    """The public tables of a database, by their names in the policy."""
+
+    engine: Engine
+    known: Known
+
+    def columns(self, table: str) -> list[str]:
+        """Return the names of the columns of a public table."""
+        return [column.name for column in self._public(table).columns]
+
+    def rows(self, table: str, columns: Sequence[str]) -> tuple[list[str], list[tuple[object, ...]]]:
+        """Return the types and the values of columns of a public table."""
+        return self.engine.rows(self._public(table).name, columns)
+
+    def _public(self, name: str) -> KnownTable:
+        table = self.known.table(name)
+        assert table is not None
+        assert table.public, "only public tables are copied"
+        return table
