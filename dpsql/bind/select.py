@@ -28,6 +28,7 @@ from dpsql.bind.scope.scope import Scope
 from dpsql.bind.scope.sources import Open, Private
 from dpsql.bind.subqueries.correlated_release import correlated_release
 from dpsql.bind.subqueries.evaluation import constants_of, subquery_binder
+from dpsql.bind.subqueries.key_lists import narrowed_items
 from dpsql.bind.subqueries.uncorrelated import rows_of_open
 from dpsql.bind.subqueries.unnesting import SubqueryUnnester
 from dpsql.bind.syntax.interval_functions import refuse_computed
@@ -66,7 +67,7 @@ def select(ctx: Context, node: exp.Select, env: Mapping[str, Cte]) -> Private | 
             )
         refuse_clip(ctx, node, None)
         aliases = frozenset(item.alias.casefold() for item in items)
-        correlated = partial(correlated_release, ctx, env, items)
+        correlated = partial(correlated_release, ctx, env, node, items)
         subqueries = subquery_binder(ctx, env, aliases, correlated)
         if ctx.goal is not None:
             lineage = ColumnLineage(node, items, node.expressions, ctx.text)
@@ -81,7 +82,8 @@ def select(ctx: Context, node: exp.Select, env: Mapping[str, Cte]) -> Private | 
         items += clause.joined_to(items, unnest)
     joined = clause.joined(node, items)
     named = {window.this.name.casefold(): window for window in node.args.get("windows") or ()}
-    source = SubqueryUnnester(ctx, env, joined.relation, joined.scope, named)
+    narrowed = narrowed_items(node, items)
+    source = SubqueryUnnester(ctx, env, joined.relation, joined.scope, named, narrowed=narrowed)
     source.where(joined.queries)
     bound = private_select(ctx, node, source, env)
     if joined.kept is not None and not (isinstance(bound, Open) and inner_join_suffices(ctx, joined.kept)):

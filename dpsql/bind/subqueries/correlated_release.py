@@ -22,7 +22,7 @@ from dpsql.bind.scope.scope import Scope, Visible
 from dpsql.bind.scope.sources import Open, Private
 from dpsql.bind.subqueries import decorrelate
 from dpsql.bind.subqueries.evaluation import post_of
-from dpsql.bind.subqueries.uncorrelated import public_source
+from dpsql.bind.subqueries.key_lists import alias_of, key_list, narrowed_items
 from dpsql.bind.subqueries.unnesting import bind_from_and_where, name_of
 from dpsql.facts.origin import Origin
 from dpsql.facts.ownership import Owned, ownership_of
@@ -32,9 +32,9 @@ from dpsql.ir.scalar import Ref
 
 
 def correlated_release(
-    ctx: Context, env: Mapping[str, Cte], items: list[Item], node: exp.Expr
+    ctx: Context, env: Mapping[str, Cte], around: exp.Select, items: list[Item], node: exp.Expr
 ) -> exp.Expr | None:
-    """Return the subquery over a release of its groups; None where it is not of that kind."""
+    """Return a subquery of a SELECT over a release of its groups; None where it is not of that kind."""
     inner = node.this if isinstance(node, exp.Subquery) else node
     if not isinstance(inner, exp.Select) or inner.args.get("with_") or len(inner.expressions) != 1:
         return None
@@ -53,10 +53,12 @@ def correlated_release(
             return None
         correlations.append(correlation)
     calls = decorrelate.aggregates_in(item)
-    sources = [public_source(ctx, env, origins.get(name_of(around, within))) for _, around in correlations]
-    inner, keys = decorrelate.join_key_lists(
-        inner, [inside for inside, _ in correlations], sources, ctx.fresh
-    )
+    narrowed, lists = narrowed_items(around, items), []
+    for _, outer in correlations:
+        origin, alias = origins.get(name_of(outer, within)), alias_of(within.bind(outer), scope)
+        lists.append(key_list(ctx, env, origin, alias, narrowed))
+    inside = [key for key, _ in correlations]
+    inner, keys = decorrelate.join_key_lists(inner, inside, lists, ctx.fresh)
     select = decorrelate.grouped_by_keys(inner, keys, list(joined.local), calls, False, False, ctx.fresh)
     bound = ctx.query(select, env)
     if isinstance(bound, Private) or not bound.released:
@@ -64,8 +66,7 @@ def correlated_release(
     alias = ctx.fresh("sub")
     columns = [column(name, alias) for name in bound.columns]
     equal = [
-        exp.EQ(this=k, expression=around.copy())
-        for k, (_, around) in zip(columns, correlations, strict=False)
+        exp.EQ(this=k, expression=outer.copy()) for k, (_, outer) in zip(columns, correlations, strict=False)
     ]
     values = []
     for call, value_column in zip(calls, columns[len(correlations) :], strict=True):

@@ -137,23 +137,21 @@ def replace_aggregates(node: exp.Expr, old: list[exp.Expr], new: Sequence[exp.Ex
 
 
 def join_key_lists(
-    inner: exp.Select, keys: list[exp.Expr], sources: Sequence[exp.Column | None], fresh: Fresh
+    inner: exp.Select, keys: list[exp.Expr], lists: Sequence[exp.Select | None], fresh: Fresh
 ) -> tuple[exp.Select, list[exp.Expr]]:
     """Join the subquery with the public lists of its correlation keys, so that its groups are known.
 
-    ``sources`` names a column of a public table for each key that has such a list.
+    ``lists`` has the query of one column for each key that has such a list (key_lists.py).
     """
     joined, listed_keys = inner.copy(), []
-    for key, source in zip(keys, sources, strict=True):
-        if source is None:
+    for key, listed in zip(keys, lists, strict=True):
+        if listed is None:
             listed_keys.append(key)
             continue
-        alias, name = fresh("listed"), exp.to_identifier(source.name, quoted=True)
-        values = exp.select(exp.Column(this=name)).distinct().from_(exp.to_table(source.table))
-        values = values.where(exp.Not(this=exp.Is(this=exp.Column(this=name.copy()), expression=exp.Null())))
-        listed_keys.append(exp.column(source.name, alias, quoted=True))
+        alias = fresh("listed")
+        listed_keys.append(exp.column(listed.expressions[0].name, alias, quoted=True))
         on = exp.EQ(this=listed_keys[-1].copy(), expression=key.copy())
-        item = exp.Subquery(this=values, alias=exp.TableAlias(this=exp.to_identifier(alias, quoted=True)))
+        item = exp.Subquery(this=listed, alias=exp.TableAlias(this=exp.to_identifier(alias, quoted=True)))
         joined.append("joins", exp.Join(this=item, on=on))
     return joined, listed_keys
 

@@ -11,7 +11,6 @@ from dpsql.bind.scope.context import Context, Cte
 from dpsql.bind.scope.sources import Open, Private
 from dpsql.bind.subqueries.evaluation import constants_of, materialized, run_public, stage_input
 from dpsql.errors import Error
-from dpsql.facts.origin import Origin
 from dpsql.ir.column import BOOLEAN
 from dpsql.ir.scalar import Literal
 from dpsql.ir.source import Span
@@ -65,20 +64,6 @@ def public_exists(ctx: Context, env: Mapping[str, Cte], node: exp.Exists) -> Lit
         if error.code != "D202":
             raise
     return None
-
-
-MOST_LISTED = 1_000
-"""The most rows of a public table that are joined as the list of a subquery's groups."""
-
-
-def public_source(ctx: Context, env: Mapping[str, Cte], origin: Origin | None) -> exp.Column | None:
-    """Return the column of a public table that a subquery is correlated with, if the table is small."""
-    if origin is None or origin[0].casefold() in env:
-        return None
-    table = ctx.known.table(origin[0])
-    if table is None or not table.public or (table.size or 0) > MOST_LISTED:
-        return None
-    return exp.column(origin[1], origin[0])
 
 
 def rows_of_open(ctx: Context, bound: Open, span: Span | None) -> Private:

@@ -30,12 +30,12 @@ from dpsql.bind.scope.wrappers import unaliased
 from dpsql.bind.subqueries import decorrelate
 from dpsql.bind.subqueries.evaluation import constants_of, materialized, stage_input
 from dpsql.bind.subqueries.in_subqueries import Membership, membership, not_false, positive
+from dpsql.bind.subqueries.key_lists import Narrowed, alias_of, key_list
 from dpsql.bind.subqueries.uncorrelated import (
     bind_alone,
     distinct_subquery_rows,
     public_exists,
     public_rows,
-    public_source,
     rows_of_open,
 )
 from dpsql.errors import Error, refuse
@@ -55,7 +55,12 @@ _CORRELATION = "the subquery is correlated with the query around it in a way tha
 
 @dataclass(slots=True)
 class SubqueryUnnester(RowBuilder):
-    """The rows of a SELECT, which grow by the windows and subqueries of its expressions."""
+    """The rows of a SELECT, which grow by the windows and subqueries of its expressions.
+
+    ``narrowed`` are the public tables in its FROM that its WHERE makes smaller.
+    """
+
+    narrowed: tuple[Narrowed, ...] = ()
 
     def scalars(self) -> Scalars:
         """Return a binder of expressions over these rows."""
@@ -375,12 +380,8 @@ class SubqueryUnnester(RowBuilder):
         per_unit = private and on_the_unit(self.relation, joined.relation, [part for _, part in joined.outer])
         inside = [key for key, _ in correlations]
         if private and not per_unit:
-            origins = [origins_of(self.relation, within.bind(around)) for _, around in correlations]
-            sources = [
-                public_source(ctx, self.env, *key_origins) if len(key_origins) == 1 else None
-                for key_origins in origins
-            ]
-            inner, inside = decorrelate.join_key_lists(inner, inside, sources, ctx.fresh)
+            lists = [self._key_list(within.bind(around)) for _, around in correlations]
+            inner, inside = decorrelate.join_key_lists(inner, inside, lists, ctx.fresh)
         select = decorrelate.grouped_by_keys(
             inner, inside, list(joined.local), values, per_unit, distinct, ctx.fresh
         )
@@ -403,6 +404,14 @@ class SubqueryUnnester(RowBuilder):
         scalars = self.scalars()
         outside = [scalars.bind(outer) for _, outer in correlations]
         return rows, self._equalities(outside, columns, rows.relation, span)
+
+    def _key_list(self, around: Scalar) -> exp.Select | None:
+        """Return the query of the list of a key's values, where there is one."""
+        origins = origins_of(self.relation, around)
+        if len(origins) != 1:
+            return None
+        [origin] = origins
+        return key_list(self.ctx, self.env, origin, alias_of(around, self.scope), self.narrowed)
 
 
 def bind_from_and_where(

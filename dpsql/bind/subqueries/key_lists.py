@@ -1,0 +1,146 @@
+"""Public lists of the keys that a subquery is correlated with, so that its groups are known.
+
+    FROM lineitem, part WHERE p_partkey = l_partkey AND p_brand = 'Brand#23'
+      AND l_quantity < (SELECT AVG(l_quantity) FROM lineitem WHERE l_partkey = p_partkey)
+
+    the groups of the subquery: SELECT DISTINCT p_partkey FROM part WHERE p_brand = 'Brand#23'
+
+All keys of a small public table are a list. Of a larger one, those that the conditions around leave are, if
+they are few: no other group is ever asked for.
+
+Claim   the query around has the same rows, whether the subquery has groups beside the list or not.
+Proof   The list leaves out keys of rows for which a part of WHERE is not true. All joins are inner joins, so
+        such a row is in no result, whatever the subquery gives for it. The parts read columns of that table
+        alone, and give the same for the same row, so they choose the same rows in the list as around it.
+Test    tests/unit/test_key_lists.py
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from sqlglot import exp
+
+from dpsql.bind.private.conditions import parts_of
+from dpsql.bind.private.from_clause import Item
+from dpsql.bind.scope.context import Context, Cte
+from dpsql.bind.scope.scope import Scope
+from dpsql.bind.scope.sources import Open, Private
+from dpsql.bind.subqueries.evaluation import post_of
+from dpsql.errors import Error
+from dpsql.facts.origin import Origin
+from dpsql.ir.scalar import Scalar
+from dpsql.lazy_dataclass import dataclass
+from dpsql.policy.names import fold
+
+MOST_LISTED = 1_000
+"""A longer list of keys is no list: groups are released as if the keys were private."""
+
+_STEADY = (
+    *(exp.Column, exp.Identifier, exp.Literal, exp.Null, exp.Boolean, exp.Paren, exp.Tuple),
+    *(exp.And, exp.Or, exp.Not, exp.Is, exp.In, exp.Between, exp.Like, exp.ILike),
+    *(exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.NullSafeEQ, exp.NullSafeNEQ),
+)
+"""What gives the same for the same row, and never fails."""
+
+
+@dataclass(frozen=True, slots=True)
+class Narrowed:
+    """An item of FROM that is a public table, and the parts of WHERE that read it alone."""
+
+    table: str
+    alias: str
+    parts: tuple[exp.Expr, ...]
+
+
+def narrowed_items(node: exp.Select, items: Sequence[Item]) -> tuple[Narrowed, ...]:
+    """Return the public tables in FROM that WHERE makes smaller."""
+    where = node.args.get("where")
+    joins = node.args.get("joins") or ()
+    if where is None or any(join.side or join.kind not in ("", "INNER", "CROSS") for join in joins):
+        return ()
+    names = [_names(item) for item in items]
+    if any(each is None for each in names):
+        return ()
+    found = []
+    for item, own in zip(items, names, strict=True):
+        source = item.source
+        if not isinstance(source, Open) or not isinstance(source.tree, exp.Table) or item.names:
+            continue
+        others = {name for each in names if each is not own for name in each or ()}
+        parts = [
+            part
+            for part in parts_of(where.this)
+            if _reads_alone(part, fold(item.alias), (own or frozenset()) - others)
+        ]
+        if parts:
+            found.append(Narrowed(source.tree.name, item.alias, tuple(parts)))
+    return tuple(found)
+
+
+def _names(item: Item) -> frozenset[str] | None:
+    """Return the folded names of an item's columns; None for what is no table or subquery."""
+    if isinstance(item.source, Private):
+        return frozenset(fold(column.name) for column in item.source.scope.columns)
+    return frozenset(map(fold, item.columns)) if isinstance(item.source, Open) else None
+
+
+def _reads_alone(part: exp.Expr, alias: str, names: frozenset[str]) -> bool:
+    """Whether a part of WHERE reads columns of one item, and nothing else that could change."""
+    columns = list(part.find_all(exp.Column))
+    return (
+        bool(columns)
+        and all(isinstance(node, _STEADY) for node in part.walk())
+        and all(fold(each.table) == alias if each.table else fold(each.name) in names for each in columns)
+    )
+
+
+def alias_of(scalar: Scalar, scope: Scope) -> str | None:
+    """Return the alias of the item of FROM that a column belongs to; None where there is none, or several."""
+    aliases = {column.qualifier for column in scope.columns if column.scalar == scalar}
+    return aliases.pop() if len(aliases) == 1 else None
+
+
+def key_list(
+    ctx: Context,
+    env: Mapping[str, Cte],
+    origin: Origin | None,
+    alias: str | None = None,
+    narrowed: Sequence[Narrowed] = (),
+) -> exp.Select | None:
+    """Return the query of a list of keys: all of a public column, or those that WHERE leaves, if few."""
+    if origin is None or origin[0].casefold() in env:
+        return None
+    table = ctx.known.table(origin[0])
+    if table is None or not table.public:
+        return None
+    if (table.size or 0) <= MOST_LISTED:
+        return _list_of(origin, origin[0], ())
+    for item in narrowed:
+        if alias is not None and fold(item.alias) == fold(alias) and fold(item.table) == fold(origin[0]):
+            listed = _list_of(origin, item.alias, item.parts)
+            return listed if _are_few(ctx, env, listed) else None
+    return None
+
+
+def _list_of(origin: Origin, alias: str, parts: Sequence[exp.Expr]) -> exp.Select:
+    table, name = origin
+    key = exp.Column(this=exp.to_identifier(name, quoted=True))
+    present = exp.Not(this=exp.Is(this=key.copy(), expression=exp.Null()))
+    read = exp.to_table(table)
+    if alias != table:
+        read.set("alias", exp.TableAlias(this=exp.to_identifier(alias, quoted=True)))
+    listed = exp.Select(expressions=[key], distinct=exp.Distinct()).from_(read)
+    return listed.where(exp.and_(present, *(part.copy() for part in parts)))
+
+
+def _are_few(ctx: Context, env: Mapping[str, Cte], listed: exp.Select) -> bool:
+    """Whether a public list has at most so many keys: it is read, which costs nothing."""
+    try:
+        bound = ctx.query(listed.copy(), env)
+    except Error:
+        return False
+    assert isinstance(bound, Open)
+    post = post_of(ctx, bound.tree, bound.columns, (None,) * len(bound.columns))
+    _, rows = ctx.evaluate(post.sql, post.tables, MOST_LISTED)
+    return len(rows) <= MOST_LISTED
