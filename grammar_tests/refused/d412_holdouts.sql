@@ -22,7 +22,7 @@ SELECT DP_HOLDOUT('again', 40, AVG(cost)) FROM visits;
 -- case: a holdout asked as an alert
 -- outcome: refused D412 at 1:8
 -- instead: SELECT DP_HOLDOUT('again', 40, AVG(age)) FROM patients
-SELECT DP_ABOVE('again', COUNT(*)) FROM patients;
+SELECT DP_ABOVE('again', COUNT(age)) FROM patients;
 
 -- case: an alert asked as a holdout
 -- outcome: refused D412 at 1:8
