@@ -6,6 +6,8 @@ SELECT DP_ABOVE('many', COUNT(*)) ...        the question; what is measured for 
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from cases import Case, all_cases
 from sqlglot import exp, parse_one
@@ -17,6 +19,7 @@ from dpsql.ir.alert import AlertPlan
 from dpsql.ir.plan import AlertQuestion
 from dpsql.ir.source import Source
 from dpsql.mechanisms import above_threshold
+from dpsql.mechanisms.holdout import beyond
 from dpsql.planning import prepared
 
 ALERTS = {
@@ -37,6 +40,14 @@ def question_of(case: Case, alert: str) -> str | None:
     number = tree.expressions[0].unalias()
     tree.set("expressions", [exp.func("DP_ABOVE", exp.Literal.string(alert), number.copy())])
     return tree.sql(dialect="duckdb")
+
+
+def mean_of(case: Case) -> str | None:
+    """The question whether the only mean of a fixture is near 1; None if there is another number."""
+    sql = question_of(case, "mean")
+    if sql is None or not re.search(r"DP_ABOVE\('mean', AVG\(", sql):
+        return None
+    return sql.replace("DP_ABOVE('mean', ", "DP_HOLDOUT('mean', 1, ")
 
 
 CASES = [
@@ -61,6 +72,46 @@ def planned(worlds: Worlds, case: Case, alert: str) -> tuple[AlertPlan, AlertQue
         return None
     assert plan.alert is not None
     return None if plan.question is None else (plan.alert, plan.question)
+
+
+MEANS = [
+    case
+    for case in all_cases()
+    if case.outcome == "accepted" and case.policy.name == "world.toml" and mean_of(case)
+]
+
+
+def test_a_unit_moves_holdouts_as_declared(worlds: Worlds) -> None:
+    """The two sums of a mean by no more than their noise is for, and the distance by no more than D."""
+    db = worlds.connections["world", "world.toml"]
+    db.execute("CREATE PRIVATE HOLDOUT mean WITH (epsilon = 0.1, max_rows = 3, upper = 1e4)")
+    asked = 0
+    for case in MEANS:
+        try:
+            with db._using() as session:
+                question = prepared(session, Source(mean_of(case) or ""), (), None).plan.question
+        except dpsql.Error as error:
+            if error.code == "D901" or not error.help:
+                raise
+            continue
+        assert question is not None
+        assert question.distance is not None
+        asked, measure = asked + 1, question.measure
+        most = above_threshold.most_of(question.step)
+        whole = _two(worlds.whole.measure(measure).sums.tolist())
+        others, _ = apart(measure, worlds.whole, worlds.neighbours(case))
+        for other in others:
+            less = _two(other.engine.measure(measure).sums.tolist())
+            assert sum(abs(a - b) for a, b in zip(whole, less, strict=True)) <= measure.noise.sensitivity, (
+                case.id
+            )
+            moved = beyond(*whole, question.distance) - beyond(*less, question.distance)
+            assert abs(moved) <= most, case.id
+    assert asked >= 8
+
+
+def _two(sums: list[list[int]]) -> tuple[int, int]:
+    return (sums[0][0], sums[0][1]) if sums else (0, 0)
 
 
 @pytest.mark.parametrize(
