@@ -39,11 +39,10 @@ def question_of(case: Case, alert: str) -> str | None:
     return tree.sql(dialect="duckdb")
 
 
-CASES = [
-    case
-    for case in all_cases()
-    if case.outcome == "accepted" and case.policy.name == "world.toml" and question_of(case, "many")
-]
+def questions() -> list[Case]:
+    """The fixtures that are questions."""
+    cases = (case for case in all_cases() if case.outcome == "accepted" and case.policy.name == "world.toml")
+    return [case for case in cases if question_of(case, "many")]
 
 
 def planned(worlds: Worlds, case: Case, alert: str) -> tuple[AlertPlan, AlertQuestion] | None:
@@ -70,7 +69,7 @@ def planned(worlds: Worlds, case: Case, alert: str) -> tuple[AlertPlan, AlertQue
 def test_a_unit_moves_questions_as_declared(alert: str, every: int, worlds: Worlds) -> None:
     """Of every so many fixtures; in sweeps of all."""
     asked = 0
-    for case in CASES[::every]:
+    for case in questions()[::every]:
         found = planned(worlds, case, alert)
         if found is None:
             continue
