@@ -9,6 +9,8 @@ in the holdout, and asks the holdout how often their vote is right (Dwork and ot
                   comparison with the noise of an alert whose questions move both ways; then the holdout's
                   answer with noise, which is paid for, as is a new threshold
 
+The second table asks the statement itself, through SQL.
+
 "Epsilon" is the sum of all that was paid under ``pure``: what a person moves a sum by is 2.
 """
 
@@ -16,10 +18,13 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from pathlib import Path
 
+import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
+import dpsql
 from benchmarks.timing import Report, Setting, Table, Verdict
 from dpsql.mechanisms import above_threshold
 
@@ -40,7 +45,73 @@ def run(setting: Setting) -> Report:
         found = np.array([_claims(size, epsilon, seed) for seed in range(sets)]).mean(axis=0).tolist()
         table.rows.append((epsilon, sets, *found, found[-1] * 1.5 * epsilon))
     said = f"claims of Thresholdout above one half, {EPSILONS[0]:g} each"
-    return Report((table,), (Verdict(said, table.rows[0][3] - 0.5, 0.07),))
+    through, verdicts = _through_sql(setting)
+    return Report((table, through), (Verdict(said, table.rows[0][3] - 0.5, 0.07), *verdicts))
+
+
+POLICY = """
+[budget]
+epsilon = 1.0
+accountant = "pure"
+[query]
+epsilon = 1.0
+max_epsilon = 1.0
+[unit]
+column = "id"
+[tables.people]
+rows_per_unit = 1
+[tables.people.columns]
+"""
+QUESTIONS, TIMES = 20, 2
+
+
+def _through_sql(setting: Setting) -> tuple[Table, list[Verdict]]:
+    """Ask DP_HOLDOUT about 20 shares, of which the public ones of two are off by .1, for an epsilon of 1."""
+    table = Table(
+        f"DP_HOLDOUT, epsilon 1, {QUESTIONS} questions of which {TIMES} are off by .1",
+        ("persons", "holdouts", "all right", "error of the two"),
+    )
+    verdicts = []
+    for persons in (1_000,) if setting.quick else (1_000, 10_000, 100_000):
+        folder, sets = setting.folder / f"holdout-{persons}", 1 if setting.quick else 50
+        folder.mkdir()
+        columns = ", ".join(f"(hash(i, {k}) % 2)::INTEGER AS x{k}" for k in range(QUESTIONS))
+        with duckdb.connect(str(folder / "d.duckdb")) as connection:
+            connection.execute(
+                f"CREATE TABLE people AS SELECT i AS id, {columns} FROM range({persons}) AS t(i)"
+            )
+            connection.execute("ALTER TABLE people ADD PRIMARY KEY (id)")
+            means = connection.execute("SELECT avg(COLUMNS('x.*')) FROM people").fetchall()[0]
+        listed = "".join(f"x{k} = {{ range = [0, 1] }}\n" for k in range(QUESTIONS))
+        (folder / "d.toml").write_text(POLICY + listed)
+        found = [_asked(folder, seed, means) for seed in range(sets)]
+        rights, errors = zip(*found, strict=True)
+        share, error = (
+            float(np.mean(rights)),
+            float(np.mean([each for some in errors for each in some] or [1])),
+        )
+        table.rows.append((persons, sets, share, error))
+        if persons == 10_000:
+            verdicts.append(Verdict("all of 20 questions right, 10,000 persons", share, 0.9, at_least=True))
+    return table, verdicts
+
+
+def _asked(folder: Path, seed: int, means: tuple[float, ...]) -> tuple[bool, list[float]]:
+    """Return whether a holdout answered as without noise, and how far its noisy means were off."""
+    right, errors = True, list[float]()
+    with dpsql.connect(folder / "d.duckdb", ledger=folder / f"{seed}.ledger") as db:
+        db.execute(f"CREATE PRIVATE HOLDOUT h WITH (epsilon = 1, times = {TIMES})")
+        for k, mean in enumerate(means):
+            off = 0.1 if k in (5, QUESTIONS - 1) else 0.0
+            public = round(mean + off, 6)
+            try:
+                ((answer,),) = db.execute(f"SELECT DP_HOLDOUT('h', {public}, AVG(x{k})) FROM people").rows
+            except dpsql.OperationalError:  # it has ended
+                return False, errors
+            right = right and (answer == public) == (off == 0)
+            if answer != public and answer is not None:
+                errors.append(abs(answer - mean))
+    return right, errors
 
 
 def _claims(size: int, epsilon: float, seed: int) -> tuple[float, float, float, float]:

@@ -76,14 +76,25 @@ CHAPTERS = (
                 "values may be negative, and questions have twice the noise. The same question about the "
                 "same data has the same outcome. `dpsql explain` says how far from the threshold outcomes "
                 "can be trusted. `DROP PRIVATE ALERT flu` and `GRANT SELECT ON PRIVATE ALERT flu TO bo` "
-                "serve it. With `lower = -1`, one alert tells as often whether a public mean still holds for "
-                "the private rows: it is asked about `SUM(x - 0.31)` and `SUM(0.31 - x)` ([design note]"
-                "(design/0045-a-holdout-is-an-alert.md)). "
+                "serve it. "
                 "The number itself is not shown; it is a COUNT or SUM as any other:",
                 (
                     ("select/alerts.sql", "the number of a question"),
                     ("select/alerts.sql", "how far private rows are from a public mean"),
                 ),
+            ),
+            (
+                "A private holdout tells who has public rows beside the private ones whether a mean holds "
+                "in both, again and again ([design note](design/0045-a-holdout-is-an-alert.md)). "
+                "`CREATE PRIVATE HOLDOUT h WITH (epsilon = 1, times = 3, tolerance = 0.04)` buys it, and "
+                "`SELECT DP_HOLDOUT('h', 0.31, AVG(x)) FROM t WHERE ...` asks, free: the answer is .31 "
+                "while the private mean is within the tolerance of it, and else the private mean with noise "
+                "and its margin, `times` times. `epsilon` is the price of all of it. `max_rows` (1) of a "
+                "unit count, and a value may be `upper` (1) from the public number. Comparing has noise "
+                "too: `dpsql explain` says how far off a sum of distances is told rightly; divided by the "
+                "number of rows, that is how far off a mean is. `DROP PRIVATE HOLDOUT h` and `GRANT SELECT "
+                "ON PRIVATE HOLDOUT h TO bo` serve it. The mean is an AVG as any other:",
+                (("select/alerts.sql", "the mean of a holdout"),),
             ),
             (
                 "Stars, with EXCLUDE, REPLACE and RENAME:",

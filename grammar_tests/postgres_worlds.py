@@ -17,6 +17,7 @@ from postgres_servers import Server, track
 from dpsql.engines.identifiers import quote
 from dpsql.engines.postgres.engine import PostgresEngine
 from dpsql.engines.postgres.types import name_of
+from dpsql.engines.special_units import Limits
 from dpsql.ir.column import type_named
 
 _FIRST = "'4713-01-01 (BC) 00:00:00'"
@@ -100,5 +101,9 @@ def _spelled(value: str) -> str:
     return value.replace(" (BC)", " BC") if value.endswith(" (BC)") or " (BC) " in value else value
 
 
-def engine(server: Server, name: str) -> PostgresEngine:
-    return PostgresEngine(server.url(name))
+EVERYTHING = Limits(least=0, before=0, most=1, distinct=1, copied=0, long=0)
+"""All rows are summed and the few corrected, however few rows there are."""
+
+
+def engine(server: Server, name: str, limits: Limits | None = None) -> PostgresEngine:
+    return PostgresEngine(server.url(name), limits=limits)

@@ -6,6 +6,10 @@ SELECT DP_ABOVE('many', COUNT(*)) ...        the question; what is measured for 
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
+from functools import partial
+
 import pytest
 from cases import Case, all_cases
 from sqlglot import exp, parse_one
@@ -17,6 +21,7 @@ from dpsql.ir.alert import AlertPlan
 from dpsql.ir.plan import AlertQuestion
 from dpsql.ir.source import Source
 from dpsql.mechanisms import above_threshold
+from dpsql.mechanisms.holdout import beyond
 from dpsql.planning import prepared
 
 ALERTS = {
@@ -39,10 +44,12 @@ def question_of(case: Case, alert: str) -> str | None:
     return tree.sql(dialect="duckdb")
 
 
-def questions() -> list[Case]:
-    """The fixtures that are questions."""
-    cases = (case for case in all_cases() if case.outcome == "accepted" and case.policy.name == "world.toml")
-    return [case for case in cases if question_of(case, "many")]
+def mean_of(case: Case) -> str | None:
+    """The question whether the only mean of a fixture is near 1; None if there is another number."""
+    sql = question_of(case, "mean")
+    if sql is None or not re.search(r"DP_ABOVE\('mean', AVG\(", sql):
+        return None
+    return sql.replace("DP_ABOVE('mean', ", "DP_HOLDOUT('mean', 1, ")
 
 
 def planned(worlds: Worlds, case: Case, alert: str) -> tuple[AlertPlan, AlertQuestion] | None:
@@ -62,6 +69,45 @@ def planned(worlds: Worlds, case: Case, alert: str) -> tuple[AlertPlan, AlertQue
     return None if plan.question is None else (plan.alert, plan.question)
 
 
+def asked_as(question: Callable[[Case], str | None]) -> list[Case]:
+    """The accepted fixtures of which a question can be made."""
+    cases = (case for case in all_cases() if case.outcome == "accepted" and case.policy.name == "world.toml")
+    return [case for case in cases if question(case)]
+
+
+def test_a_unit_moves_holdouts_as_declared(worlds: Worlds) -> None:
+    """The two sums of a mean by no more than their noise is for, and the distance by no more than D."""
+    db = worlds.connections["world", "world.toml"]
+    db.execute("CREATE PRIVATE HOLDOUT mean WITH (epsilon = 0.1, max_rows = 3, upper = 1e4)")
+    asked = 0
+    for case in asked_as(mean_of):
+        try:
+            with db._using() as session:
+                question = prepared(session, Source(mean_of(case) or ""), (), None).plan.question
+        except dpsql.Error as error:
+            if error.code == "D901" or not error.help:
+                raise
+            continue
+        assert question is not None
+        assert question.distance is not None
+        asked, measure = asked + 1, question.measure
+        most = above_threshold.most_of(question.step)
+        whole = _two(worlds.whole.measure(measure).sums.tolist())
+        others, _ = apart(measure, worlds.whole, worlds.neighbours(case))
+        for other in others:
+            less = _two(other.engine.measure(measure).sums.tolist())
+            assert sum(abs(a - b) for a, b in zip(whole, less, strict=True)) <= measure.noise.sensitivity, (
+                case.id
+            )
+            moved = beyond(*whole, question.distance) - beyond(*less, question.distance)
+            assert abs(moved) <= most, case.id
+    assert asked >= 8
+
+
+def _two(sums: list[list[int]]) -> tuple[int, int]:
+    return (sums[0][0], sums[0][1]) if sums else (0, 0)
+
+
 @pytest.mark.parametrize(
     ("alert", "every"),
     [("many", 16), ("any", 16), *(pytest.param(alert, 1, marks=pytest.mark.sweep) for alert in ALERTS)],
@@ -69,7 +115,7 @@ def planned(worlds: Worlds, case: Case, alert: str) -> tuple[AlertPlan, AlertQue
 def test_a_unit_moves_questions_as_declared(alert: str, every: int, worlds: Worlds) -> None:
     """Of every so many fixtures; in sweeps of all."""
     asked = 0
-    for case in questions()[::every]:
+    for case in asked_as(partial(question_of, alert=alert))[::every]:
         found = planned(worlds, case, alert)
         if found is None:
             continue

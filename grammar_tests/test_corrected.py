@@ -30,8 +30,8 @@ def one_unit_short(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(
         special_units,
         "found_sql",
-        lambda scan, keys, limit: (
-            f"WITH found AS ({found(scan, keys, limit)}) "
+        lambda *given: (
+            f"WITH found AS ({found(*given)}) "
             "SELECT * FROM found WHERE u IS DISTINCT FROM (SELECT max(u) FROM found)"
         ),
     )
@@ -53,7 +53,7 @@ def strays_unclamped(patch: pytest.MonkeyPatch) -> None:
 
 
 def lists_after_norms(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(corrected_sql, "inside", lambda planned, names, codes: [])
+    patch.setattr(corrected_sql, "inside", lambda *given: [])
 
 
 def values_without_their_offset(patch: pytest.MonkeyPatch) -> None:

@@ -47,6 +47,7 @@ APPROX = "approx.toml"
 """world.toml under the other accountant that has a delta."""
 
 ALERT = "CREATE PRIVATE ALERT crowd WITH (epsilon = 0.1, above = 100, times = 20, lower = 0)"
+HOLDOUT = "CREATE PRIVATE HOLDOUT again WITH (epsilon = 0.5, times = 4, upper = 100)"
 """What refused questions ask."""
 
 BUSY = """
@@ -125,6 +126,7 @@ def worlds(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config
     }
     for world in WORLDS:
         connections[world, "world.toml"].execute(ALERT)
+        connections[world, "world.toml"].execute(HOLDOUT)
     plain = duckdb.connect(":memory:")
     plain.execute("SET TimeZone = 'UTC'")  # that of a policy which names none
     plain.execute(script("calm"))

@@ -473,9 +473,11 @@ class Ledger:
             above = is_above(trues)
             if above is None:
                 return None
+            which = trues + 1 if above else 0
             asked = {"alert": alert, "question": question, "version": version, "above": above}
+            asked |= {"true": which} if above else {}
             pen.append({"kind": "outcome", "time": now(), "analyst": analyst} | asked)
-            return Outcome(above, trues + above)
+            return Outcome(above, trues + above, which)
 
     def check_asked(self, alert: int, read: BlocksRead, checked: int | None) -> None:
         """Raise what ``decide`` would of the blocks of units that a question reads."""
@@ -503,7 +505,9 @@ class Ledger:
         found = self._chain.found(outcome_name(alert, question, version))
         first = next(iter([*found][::-1]), None)
         trues = self._account.trues.get(alert, 0)
-        return None if first is None else Outcome(first.content["above"], trues)
+        if first is None:
+            return None
+        return Outcome(first.content["above"], trues, first.content.get("true", 0))
 
     def check(
         self, analyst: str, price: Amount | Prices, caps: Sequence[TimeCap] = (), study: str = ""

@@ -4,6 +4,8 @@
     alert    {analyst: ana, name: flu, to: bo, granted: true}                 another analyst may ask
     alert    {analyst: ana, name: flu}                                        the name is gone
 
+A holdout has ``tolerance`` and ``epsilon1`` too, and ``epsilon`` is the price of all of it.
+
 A name is its creator's. ``generation`` counts the alerts of that name before: each has thresholds of its own.
 """
 
@@ -31,14 +33,21 @@ class NamedAlert:
     epsilon0: float = 0.0
     alert: Alert = Alert(0.0)
     readers: frozenset[str] = frozenset()
+    epsilon1: float = 0.0
+
+    @property
+    def price(self) -> float:
+        """What all of it costs."""
+        return self.epsilon * self.alert.prices
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What an alert has said to a question, and how often it has said true by now."""
+    """What an alert has said to a question, and how often it has said true by now; which true this was."""
 
     above: bool
     trues: int
+    which: int = 0
 
 
 _SAID = ("above", "times", "rows", "lower", "upper")
@@ -48,6 +57,8 @@ def alert_content(creator: str, name: str, debit: int, named: NamedAlert) -> Con
     alert = named.alert
     said = {field: getattr(alert, field) for field in _SAID}
     bought = {"debit": debit, "digest": named.digest, "epsilon": named.epsilon, "epsilon0": named.epsilon0}
+    if alert.tolerance is not None:
+        said |= {"tolerance": alert.tolerance, "epsilon1": named.epsilon1}
     return {"kind": "alert", "analyst": creator, "name": name} | bought | said
 
 
@@ -79,6 +90,7 @@ def named_alerts(entries: Iterable[Content]) -> tuple[NamedAlert, ...]:
                 digest=content["digest"],
                 epsilon=content["epsilon"],
                 epsilon0=content["epsilon0"],
-                alert=Alert(**{field: content[field] for field in _SAID}),
+                alert=Alert(**{field: content[field] for field in _SAID}, tolerance=content.get("tolerance")),
+                epsilon1=content.get("epsilon1", 0.0),
             )
     return tuple(alerts.values())

@@ -29,10 +29,10 @@ def alert_answer(session: Session, query: Query, plan: Plan) -> Answer:
             return _create(session, statement, plan)
         case AskAlert() as statement:
             return ask_alert(session, query, statement, plan)
-        case Drop(name=name, at=at):
-            named = _own(session, query, name, at)
+        case Drop(name=name, at=at) as statement:
+            named = _own(session, query, name, at, statement.word)
             session.ledger.note_view(dropped_alert(session.payer, named.name))
-            return _said(session, named.name, "dropped")
+            return _said(session, named, "dropped")
         case Access() as statement:
             return _lend(session, query, statement)
     raise AssertionError("the query is about an alert")
@@ -62,18 +62,20 @@ def _create(session: Session, statement: CreateAlert, plan: Plan) -> Answer:
         session.store(receipt, drawn_thresholds(plan.alert))
     if not _is_named(session, statement.name, plan):
         own = own_alert(session, statement.name)
-        each = plan.epsilon / plan.alert.alert.times
+        each = plan.epsilon / plan.alert.alert.prices
         price = statement.epsilon.value if statement.epsilon is not None else each
         assert isinstance(price, int | float)
         alert = plan.alert.alert
         named = NamedAlert(
             *(statement.name, session.payer, own.generation, receipt.debit_id, plan.digest),
             *(float(price), plan.alert.epsilon0, alert),
+            epsilon1=plan.alert.epsilon1,
         )
         content = alert_content(session.payer, statement.name, receipt.debit_id, named)
         session.ledger.note_view(content, None if paid_now else session.room)
     cost = plan.epsilon if receipt.charged else 0.0
-    row = (statement.name, plan.alert.alert.above, "bought" if paid_now else "bought before")
+    said = statement.alert.above if statement.alert.tolerance is None else statement.alert.tolerance
+    row = (statement.name, said, "bought" if paid_now else "bought before")
     titles, types = plan.stages[-1].post.columns, ("VARCHAR", "DOUBLE", "VARCHAR")
     left = session.remaining_for(plan)
     return Answer(titles, types, [row], [(None,) * 3], cost, left, not paid_now)
@@ -84,15 +86,15 @@ def _is_named(session: Session, name: str, plan: Plan) -> bool:
     return own.debit is not None and own.digest == plan.digest
 
 
-def _own(session: Session, query: Query, name: str, at: Span | None) -> NamedAlert:
+def _own(session: Session, query: Query, name: str, at: Span | None, word: str) -> NamedAlert:
     own = own_alert(session, name)
-    if own.debit is None:
-        raise unknown(session, name, at, own=True).within(query.source.text, query.source.name)
+    if own.debit is None or own.alert.word != word:
+        raise unknown(session, name, at, own=True, word=word).within(query.source.text, query.source.name)
     return own
 
 
 def _lend(session: Session, query: Query, statement: Access) -> Answer:
-    named = _own(session, query, statement.name, statement.at)
+    named = _own(session, query, statement.name, statement.at, statement.word)
     analysts = [rule.name for rule in session.policy.analysts]
     if statement.analyst not in analysts:
         raise refuse(
@@ -104,9 +106,9 @@ def _lend(session: Session, query: Query, statement: Access) -> Answer:
         content = alert_access(session.payer, named.name, statement.analyst, statement.granted)
         session.ledger.note_view(content, session.room if statement.granted else None)
     done = "granted to" if statement.granted else "revoked from"
-    return _said(session, named.name, f"{done} {statement.analyst}")
+    return _said(session, named, f"{done} {statement.analyst}")
 
 
-def _said(session: Session, name: str, done: str) -> Answer:
-    titles, types = ("private alert", "status"), ("VARCHAR", "VARCHAR")
-    return Answer(titles, types, [(name, done)], [(None, None)], 0.0, session.remaining(), False, "")
+def _said(session: Session, named: NamedAlert, done: str) -> Answer:
+    titles, types = (f"private {named.alert.word}", "status"), ("VARCHAR", "VARCHAR")
+    return Answer(titles, types, [(named.name, done)], [(None, None)], 0.0, session.remaining(), False, "")

@@ -45,17 +45,18 @@ def drop_in_file(session: Session, name: str) -> None:
         create_in_file(session, NamedAlert(own.name, own.creator, own.generation + 1))
 
 
-def unknown(session: Session, name: str, at: Span | None, own: bool = False) -> Error:
+def unknown(session: Session, name: str, at: Span | None, own: bool = False, word: str = "alert") -> Error:
     """Return the refusal of a name that no alert has."""
     alerts = [alert for alert in session.ledger.alerts() if alert.debit is not None]
     readers = {session.payer} if own or session.analyst is not None else {each.creator for each in alerts}
+    alerts = [alert for alert in alerts if alert.alert.word == word]
     mine = [each.name for each in alerts if each.creator in readers or (session.payer in each.readers)]
     names: Sequence[str] = [each for each in mine if fold(each) != fold(name)]
     return refuse(
         "D201",
-        f"there is no private alert {name}",
+        f"there is no private {word} {name}",
         at,
-        help=perhaps(name, names) or "CREATE PRIVATE ALERT makes one",
+        help=perhaps(name, names) or f"CREATE PRIVATE {word.upper()} makes one",
     )
 
 

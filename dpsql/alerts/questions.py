@@ -13,6 +13,7 @@ from dataclasses import replace
 
 from dpsql.accounting.entries import Stored
 from dpsql.accounting.named_alerts import Outcome
+from dpsql.alerts.holdouts import holdout_answer
 from dpsql.alerts.names import own_alert, readable_alert
 from dpsql.alerts.thresholds import drawn_thresholds
 from dpsql.answer import Answer
@@ -22,6 +23,7 @@ from dpsql.ir.plan import AlertQuestion, Plan
 from dpsql.mechanisms import above_threshold
 from dpsql.parse.alert_statements import AskAlert
 from dpsql.parse.parse import Query
+from dpsql.release.holdout import noisy_distance
 from dpsql.release.release import from_system, release
 from dpsql.session import Session
 
@@ -38,7 +40,7 @@ def ask_alert(session: Session, query: Query, statement: AskAlert, plan: Plan) -
         found = _stored_outcome(session, receipt, plan)
     cost = plan.epsilon if receipt.charged else 0.0
     if found is not None:
-        return _outcome(session, statement, plan, found, cost, repeated=True)
+        return _shown(_outcome(session, statement, plan, found, receipt, cost, repeated=True))
     if receipt.answer is None:  # its creation was interrupted after the debit
         receipt = replace(receipt, answer=session.store(receipt, drawn_thresholds(planned)))
     assert receipt.answer is not None
@@ -46,11 +48,16 @@ def ask_alert(session: Session, query: Query, statement: AskAlert, plan: Plan) -
     if session.ledger.trues(receipt.debit_id)[0] < planned.alert.times:
         outcome = _decided(session, receipt, receipt.answer, planned, question)
     if outcome is not None:
-        return _outcome(session, statement, plan, outcome, cost, repeated=False)
+        return _shown(_outcome(session, statement, plan, outcome, receipt, cost, repeated=False))
     if receipt.joined:
         return _ended_when_joined(session, statement, plan, receipt.debit_id, cost)
     own = own_alert(session, statement.name).debit == receipt.debit_id
     raise _ended(session, query, statement, receipt.debit_id, planned, own)
+
+
+def _shown(answer: Answer | None) -> Answer:
+    assert answer is not None, "what may be read is measured"
+    return answer
 
 
 def stored_question(session: Session, query: Query, statement: AskAlert, plan: Plan) -> Answer | None:
@@ -58,7 +65,7 @@ def stored_question(session: Session, query: Query, statement: AskAlert, plan: P
     receipt = session.answered(plan)
     found = None if receipt is None else _stored_outcome(session, receipt, plan)
     if receipt is not None and found is not None:
-        return _outcome(session, statement, plan, found, 0.0, repeated=True)
+        return _outcome(session, statement, plan, found, receipt, 0.0, repeated=True, may_read=False)
     _check_question(session, query, statement, plan)
     return None
 
@@ -98,6 +105,8 @@ def _decided(
 
 def _noisy(session: Session, question: AlertQuestion) -> int:
     measure = question.measure
+    if question.distance is not None:
+        return noisy_distance(session.engine.measure(measure), question, from_system)
     released = release(session.engine.measure(measure), measure, from_system)
     return int(released.sums[0, 0])
 
@@ -126,16 +135,17 @@ def _check_open(session: Session, query: Query, statement: AskAlert, plan: Plan)
 def _ended(
     session: Session, query: Query, statement: AskAlert, debit: int, planned: AlertPlan, own: bool
 ) -> Error:
+    word = planned.alert.word.upper()
     times, last = planned.alert.times, session.ledger.trues(debit)[1][:10]
     how = "" if times == 1 else f" {times} times, the last time"
     return refuse(
         "D515",
-        f"{planned.name} has ended: it said true{how} on {last}",
+        f"{planned.name} has ended: {_SAYS[planned.alert.word]}{how} on {last}",
         statement.at,
         label="it answers only what it has answered before",
-        help=f"DROP PRIVATE ALERT {planned.name}, and create it again: it is paid for anew"
+        help=f"DROP PRIVATE {word} {planned.name}, and create it again: it is paid for anew"
         if own
-        else "create an alert of your own: CREATE PRIVATE ALERT ...",
+        else f"make one of your own: CREATE PRIVATE {word} ...",
     ).within(query.source.text, query.source.name)
 
 
@@ -143,23 +153,46 @@ def _ended_when_joined(session: Session, statement: AskAlert, plan: Plan, debit:
     """Return what was paid for: nothing but that the alert has ended, and when."""
     assert plan.alert is not None
     note = (
-        f"{plan.alert.name} has ended: it said true on {session.ledger.trues(debit)[1][:10]}. "
+        f"{plan.alert.name} has ended: {_SAYS[plan.alert.alert.word]} on "
+        f"{session.ledger.trues(debit)[1][:10]}. "
         "It answers only what it has answered before."
     )
     left = session.remaining_for(plan)
-    return Answer((statement.title,), ("BOOLEAN",), [(None,)], [(None,)], cost, left, False, note)
+    kind = plan.alert.alert.word
+    return Answer((statement.title,), (_TYPES[kind],), [(None,)], [(None,)], cost, left, False, note)
+
+
+_SAYS = {"alert": "it said true", "holdout": "its last mean was paid for"}
+_MAY = {"alert": "say true", "holdout": "answer with a private mean"}
+_TYPES = {"alert": "BOOLEAN", "holdout": "DOUBLE"}
 
 
 def _outcome(
-    session: Session, statement: AskAlert, plan: Plan, outcome: Outcome, cost: float, repeated: bool
-) -> Answer:
+    session: Session,
+    statement: AskAlert,
+    plan: Plan,
+    outcome: Outcome,
+    receipt: Stored,
+    cost: float,
+    repeated: bool,
+    may_read: bool = True,
+) -> Answer | None:
+    """Return what is shown; None where a mean would have to be measured, and may not be."""
     assert plan.alert is not None
     more = plan.alert.alert.times - outcome.trues
     note = ""
     if not more:
         note = f"{plan.alert.name} has ended: it answers only what it has answered before."
     elif outcome.above:
-        note = f"{plan.alert.name} may say true {'once' if more == 1 else f'{more} times'} more."
+        often = "once" if more == 1 else f"{more} times"
+        note = f"{plan.alert.name} may {_MAY[plan.alert.alert.word]} {often} more."
     left, row = session.remaining_for(plan), (outcome.above,)
-    shown = Answer((statement.title,), ("BOOLEAN",), [row], [(None,)], cost, left, repeated, note)
+    if statement.public is not None:
+        found = holdout_answer(session, statement, plan, outcome, receipt, may_read)
+        if found is None:
+            return None
+        said = " ".join(filter(None, (note, found.note)))
+        shown = replace(found, cost=cost, repeated=repeated, note=said)
+    else:
+        shown = Answer((statement.title,), ("BOOLEAN",), [row], [(None,)], cost, left, repeated, note)
     return shown if cost or repeated else replace(shown, paid_as=f"paid for by {plan.alert.name}")

@@ -16,7 +16,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from dpsql.engines.arithmetic import Arithmetic
-from dpsql.ir.column import Fact, Kind, Type, decimal_size
+from dpsql.engines.dialect import DUCKDB, Dialect
+from dpsql.ir.column import BIGINT, HUGEINT, Fact, Kind, Type, decimal_size
 from dpsql.ir.scalar import Scalar
 from dpsql.ir.statistic import Part, Statistic
 
@@ -49,14 +50,15 @@ def whole_multiples(
     )
 
 
-def multiplied_sql(statistic: Statistic, name: str, type: Type) -> str:
+def multiplied_sql(statistic: Statistic, name: str, type: Type, dialect: Dialect = DUCKDB) -> str:
     """Print the sum of the cells of a column of values, as a BIGINT."""
     scale, per_step = _scale(type), int(1 / statistic.step)
     total, times = f"coalesce(sum({name}), 0)", per_step // 10**scale
-    total = f"CAST({total} * {10**scale} AS HUGEINT)" if scale else f"CAST({total} AS HUGEINT)"
+    wide = dialect.type(HUGEINT)
+    total = f"CAST({total} * {10**scale} AS {wide})" if scale else f"CAST({total} AS {wide})"
     offset = int(statistic.offset) * per_step
-    less = f" - count({name}) * {offset}::HUGEINT" if offset else ""
-    return f"CAST({total} * {times}::HUGEINT{less} AS BIGINT)"
+    less = f" - count({name}) * {dialect.wide(str(offset))}" if offset else ""
+    return f"CAST({total} * {dialect.wide(str(times))}{less} AS {dialect.type(BIGINT)})"
 
 
 def _scale(type: Type) -> int:

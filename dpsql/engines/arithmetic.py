@@ -22,6 +22,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from dpsql.engines.dialect import DUCKDB, Dialect
+from dpsql.ir.column import BIGINT
 from dpsql.lazy_dataclass import dataclass
 
 _HALVES = "6755399441055744e0"
@@ -52,6 +53,18 @@ def in_whole_numbers(dialect: Dialect) -> Arithmetic:
         rounded=dialect.whole,
         truncated=dialect.cut,
         summed=dialect.summed,
+        dialect=dialect,
+    )
+
+
+def in_doubles(dialect: Dialect) -> Arithmetic:
+    """Return that of another engine, whose ``round`` of a DOUBLE is that of its ``whole``: half to even."""
+    return Arithmetic(
+        doubles=True,
+        wide=lambda sql: f"CAST({sql} AS {dialect.type(BIGINT)})",
+        rounded="round({})".format,
+        truncated="trunc({})".format,
+        summed=lambda sql: f"CAST(coalesce(sum({sql}), 0) AS {dialect.type(BIGINT)})",
         dialect=dialect,
     )
 

@@ -14,7 +14,9 @@ Proof   There, a group's sum adds up each unit's clipped part. A unit that is no
         (``needs_units``), and C takes them away. DISTINCT units are counted for each group in A, as there.
         The keys' conditions hold for groups in A and for rows in B and C: they read nothing but keys.
         A computes in DOUBLES only where ``fits`` allows; whole numbers of 128 bits are exact in any order.
-Test    grammar_tests/test_corrected.py (all fixtures, neighbours), tests/privacy/test_light_units.py
+        An engine whose ``with_factors`` keeps the rows of all units adds 0 for those that are not heavy.
+Test    grammar_tests/test_corrected.py (all fixtures, neighbours), tests/privacy/test_light_units.py,
+        grammar_tests/test_postgres_fixtures.py
 """
 
 from __future__ import annotations
@@ -22,20 +24,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 
-from dpsql.engines.arithmetic import Arithmetic
+from dpsql.engines.arithmetic import WHOLE, Arithmetic, in_whole_numbers
+from dpsql.engines.dialect import DUCKDB
 from dpsql.engines.measure_sql import (
     CELL,
     bounded_sql,
-    carried,
     clipped_sql,
     factor_sql,
     inside,
     inside_groups,
     joined_factors,
     met,
-    norm_sql,
     read_twice,
     scaled_sql,
+    unit_norm_sql,
     vectors_of,
 )
 from dpsql.engines.number_sql import added_sql
@@ -78,14 +80,17 @@ def corrected_sql(
     """
     assert planned.bound[1] < CELL
     units = counts_units(planned) or needs_units(planned.measure.relation)
-    row = rows_sql(planned, Reading(units=units, found=found), arithmetic, ends, True)
-    parts = [_summed(planned, row, "", inside_groups(planned, row.keys))]
+    dialect = arithmetic.dialect
+    reading = Reading(units=units, found=found, dialect=dialect)
+    row = rows_sql(planned, reading, arithmetic, ends, True)
+    parts = [_summed(planned, row, "", inside_groups(planned, row.keys, dialect=dialect))]
     if special.units is not None:
         apart = replace(special.units, found=found)
         parts.append(_differences(planned, rows_sql(planned, apart, arithmetic, ends), special.codes))
     if special.nobody is not None and not units:
-        nobody = rows_sql(planned, special.nobody)
-        parts.append(_summed(planned, nobody, "-", inside_groups(planned, row.keys)))
+        whole = WHOLE if dialect is DUCKDB else in_whole_numbers(dialect)
+        nobody = rows_sql(planned, special.nobody, whole)
+        parts.append(_summed(planned, nobody, "-", inside_groups(planned, row.keys, dialect=dialect)))
     return _together(planned, row, parts)
 
 
@@ -96,7 +101,7 @@ def _summed(planned: MeasurePlan, row: Row, sign: str, conditions: Sequence[str]
         for i, statistic in enumerate(planned.measure.statistics)
     ]
     tail = _by(row, conditions)
-    return f"SELECT {', '.join([*row.keys, *sums])} FROM ({row.sql}){tail}"
+    return f"SELECT {', '.join([*row.keys, *sums])} FROM {row.dialect.subquery(row.sql)}{tail}"
 
 
 def _by(row: Row, conditions: Sequence[str]) -> str:
@@ -119,15 +124,15 @@ def _differences(planned: MeasurePlan, row: Row, codes: Mapping[int, tuple[str, 
     if planned.shape is not Shape.L1:
         changes = _of_cells(planned, row, codes)
     else:
-        conditions = inside(planned, row.keys, codes)
+        conditions = inside(planned, row.keys, codes, row.dialect)
         where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
-        changes = _of_rows(planned, row, f"SELECT * FROM ({row.sql}){where}")
+        changes = _of_rows(planned, row, f"SELECT * FROM {row.dialect.subquery(row.sql)}{where}")
     values = [
         f"{decoded_sql(key, codes[place])} AS {key}" if place in codes else key
         for place, key in enumerate(row.keys)
     ]
     totals = (f"total{i}" for i in range(len(planned.measure.statistics)))
-    return f"SELECT {', '.join([*values, *totals])} FROM ({changes})"
+    return f"SELECT {', '.join([*values, *totals])} FROM {row.dialect.subquery(changes)}"
 
 
 def _of_cells(planned: MeasurePlan, row: Row, codes: Mapping[int, tuple[str, ...]]) -> str:
@@ -135,7 +140,7 @@ def _of_cells(planned: MeasurePlan, row: Row, codes: Mapping[int, tuple[str, ...
     names = [f"s{i}" for i in range(len(statistics))]
     by = ", ".join(["u", *row.keys])
     bound, clip = planned.bound
-    dialect = row.dialect
+    dialect, below = row.dialect, row.dialect.subquery
     size = dialect.double("n")
     limit, root = (clip, size) if bound is Norm.L1 else (clip**2, f"sqrt({size})")
     factor, heavy = f"{factor_sql(planned, dialect)} / {root}", f"n > {dialect.wide(f'{limit}')}"
@@ -145,25 +150,25 @@ def _of_cells(planned: MeasurePlan, row: Row, codes: Mapping[int, tuple[str, ...
     sums = ", ".join(
         f"{row.summed(statistic)} AS {name}" for statistic, name in zip(statistics, names, strict=True)
     )
-    conditions = inside_groups(planned, row.keys, codes)
+    conditions = inside_groups(planned, row.keys, codes, dialect)
     having = f" HAVING {' AND '.join(conditions)}" if conditions else ""
-    cells, bounded = f"SELECT {by}, {sums} FROM ({row.sql}) GROUP BY {by}{having}", names
+    cells, bounded = f"SELECT {by}, {sums} FROM {below(row.sql)} GROUP BY {by}{having}", names
     if not row.arithmetic.small:
         bounded = [f"b{name}" for name in names]
         listed = ", ".join(
             f"{bounded_sql(name, CELL, dialect)} AS {b}" for name, b in zip(names, bounded, strict=True)
         )
-        cells = f"SELECT *, {listed} FROM ({cells})"
-    norm = norm_sql(bounded, bound, dialect)
-    norms = f"SELECT u, sum({norm}) AS n, count(*) AS g FROM q GROUP BY u"
-    factors = f"SELECT u, {factor} AS f FROM ({norms}) WHERE {heavy}"
+        cells = f"SELECT *, {listed} FROM {below(cells)}"
+    norms = f"SELECT u, {unit_norm_sql(bounded, bound, dialect)} AS n, count(*) AS g FROM q GROUP BY u"
+    factors = f"SELECT u, {factor} AS f FROM {below(norms)} WHERE {heavy}"
     changes = [
         f"coalesce(sum({clipped_sql(b, dialect)} - {name}), 0) AS total{i}"
         for i, (name, b) in enumerate(zip(names, bounded, strict=True))
     ]
     return (
         f"WITH q AS MATERIALIZED ({cells}), h AS ({factors}) "
-        f"SELECT {', '.join([*row.keys, *changes])} FROM q JOIN h ON q.u = h.u{_by(row, ())}"
+        f"SELECT {', '.join([*row.keys, *changes])} "
+        f"FROM {dialect.with_factors('q', 'h', False)}{_by(row, ())}"
     )
 
 
@@ -177,31 +182,38 @@ def _of_rows(planned: MeasurePlan, row: Row, rows: str) -> str:
     )
     units = f"SELECT u, {added_sql([vector.norm for vector in vectors])} AS n FROM r GROUP BY u"
     less = f"{factor_sql(planned, dialect)} / {dialect.double('n')}"
-    factor = f"SELECT u, {less} AS f FROM ({units}) WHERE n > {dialect.wide(f'{limit}')}"
+    heavy, below = f"n > {dialect.wide(f'{limit}')}", dialect.subquery
+    factor = f"SELECT u, {less} AS f FROM {below(units)} WHERE {heavy}"
+    if dialect is not DUCKDB:  # others have the factor 1, which changes nothing (with_factors)
+        choice = f"CASE WHEN {heavy} THEN {less} ELSE {dialect.real(1)} END"
+        factor = f"SELECT u, {choice} AS f FROM {below(units)}"
     sums = dict(column for vector in vectors for column in vector.sums)
     changes = [
         f"{sums[i]} - ({row.summed(statistic)}) AS total{i}"
         for i, statistic in enumerate(planned.measure.statistics)
     ]
-    heavy = joined_factors(dialect, weights)
+    joined = joined_factors(dialect, weights)
     return (
-        f"WITH {read_twice(planned, rows)}, h AS (SELECT u, f{scaled} FROM ({factor})) "
-        f"SELECT {', '.join([*row.keys, *changes])} FROM ({heavy}){_by(row, ())}"
+        f"WITH {read_twice(planned, rows, dialect=dialect)}, "
+        f"h AS (SELECT u, f{scaled} FROM {below(factor)}) "
+        f"SELECT {', '.join([*row.keys, *changes])} FROM {below(joined)}{_by(row, ())}"
     )
 
 
 def _together(planned: MeasurePlan, row: Row, parts: list[str]) -> str:
     """Print the sums of all parts, of groups that may be shown."""
     totals = [f"total{i}" for i in range(len(planned.measure.statistics))]
-    outer = [carried(column.fact.type, key) for column, key in zip(planned.keys, row.keys, strict=True)]
+    outer = [
+        row.dialect.carried(key, column.fact.type) for column, key in zip(planned.keys, row.keys, strict=True)
+    ]
     if len(parts) == 1:
         source = parts[0]
     else:
         sums = ", ".join([*row.keys, *(f"sum({total}) AS {total}" for total in totals)])
-        source = f"SELECT {sums} FROM ({' UNION ALL '.join(parts)}){_by(row, ())}"
+        source = f"SELECT {sums} FROM {row.dialect.subquery(' UNION ALL '.join(parts))}{_by(row, ())}"
     where = (
         f" WHERE {met(planned.rule, row, f'total{planned.rule.statistic}')}"
         if isinstance(planned.rule, Threshold)
         else ""
     )
-    return f"SELECT {', '.join([*outer, *totals])} FROM ({source}){where}"
+    return f"SELECT {', '.join([*outer, *totals])} FROM {row.dialect.subquery(source)}{where}"

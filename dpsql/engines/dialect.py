@@ -38,6 +38,11 @@ class Dialect(Protocol):
         """The largest DOUBLE but for NaN."""
         ...
 
+    @property
+    def inlines(self) -> bool:
+        """Whether a column of a subquery is computed anew wherever it is read, but for ``computed_once``."""
+        ...
+
     def number(self, value: float | int) -> str:
         """Print a constant DOUBLE with all its bits, infinity and NaN too."""
         ...
@@ -100,6 +105,10 @@ class Dialect(Protocol):
         """Print a scalar that raises on no data; ``lookup`` gives column types, ``column`` prints names."""
         ...
 
+    def hints(self, condition: Scalar, lookup: Lookup, column: Callable[[str], str]) -> list[str]:
+        """Print conditions that hold where this one does, which tell the planner how many rows meet it."""
+        ...
+
     def key(self, sql: str, type: Type) -> str:
         """Print a group key so that equal keys are identical: one NaN, one zero, microseconds at most."""
         ...
@@ -152,6 +161,17 @@ class Dialect(Protocol):
         """Print a SELECT as a table of FROM."""
         ...
 
+    def squares(self, names: Sequence[str]) -> str | None:
+        """Print the exact sum over rows of the squares of BIGINTs up to 2^50; None to add up wide ones."""
+        ...
+
+    def with_factors(self, rows: str, factors: str, all_rows: bool) -> str:
+        """Print rows joined with the factor of their unit ``u``; each factor is of a unit that has rows.
+
+        Where a unit has none, it is NULL in ``all_rows``; else its rows may be left out.
+        """
+        ...
+
     def octave(self, sql: str) -> str:
         """Print the whole logarithm to base 2 of a DOUBLE above 0, as a DOUBLE, or one less."""
         ...
@@ -186,6 +206,7 @@ def _plain_constant(value: Value) -> str:
 
 class _DuckDB:
     infinity = "'infinity'::DOUBLE"
+    inlines = False
 
     def number(self, value: float | int) -> str:
         return f"{float(value)!r}::DOUBLE" if math.isfinite(value) else f"'{float(value)!r}'::DOUBLE"
@@ -233,6 +254,9 @@ class _DuckDB:
         self, scalar: Scalar, lookup: Lookup, column: Callable[[str], str], found: Found | None = None
     ) -> str:
         return sql_of(scalar, lookup, column, found)
+
+    def hints(self, condition: Scalar, lookup: Lookup, column: Callable[[str], str]) -> list[str]:
+        return []
 
     def key(self, sql: str, type: Type) -> str:
         if type.kind is Kind.FLOAT:
@@ -303,6 +327,13 @@ class _DuckDB:
 
     def subquery(self, select: str) -> str:
         return f"({select})"
+
+    def squares(self, names: Sequence[str]) -> str | None:
+        return None
+
+    def with_factors(self, rows: str, factors: str, all_rows: bool) -> str:
+        join = "LEFT JOIN" if all_rows else "JOIN"
+        return f"{rows} {join} {factors} ON {rows}.u = {factors}.u"
 
     def octave(self, sql: str) -> str:
         return f"floor(log2({sql}))"

@@ -27,7 +27,8 @@ from collections.abc import Callable
 from dataclasses import field
 from decimal import Decimal
 
-from dpsql.engines.identifiers import quote, table_sql
+from dpsql.engines.dialect import DUCKDB, Dialect
+from dpsql.engines.identifiers import quote
 from dpsql.engines.row_cells import Ends
 from dpsql.facts.columns_read import defined, stored_column
 from dpsql.facts.schema import fact_of, facts_of
@@ -48,6 +49,7 @@ class Extremes:
     """The extremes of one engine's columns, read when needed. ``run`` fetches the rows of a statement."""
 
     run: Callable[[str], list[tuple[object, ...]]]
+    dialect: Dialect = DUCKDB
     _known: dict[tuple[str, str], Ends | None] = field(default_factory=dict)
 
     def of_argument(self, statistic: Statistic, relation: Relation) -> Ends | None:
@@ -94,8 +96,8 @@ class Extremes:
     def _of_column(self, table: str, column: str) -> Ends | None:
         place = (table, column)
         if place not in self._known:
-            name = f"CAST({quote(column)} AS DOUBLE)"
-            [ends] = self.run(f"SELECT min({name}), max({name}) FROM {table_sql(table)}")
+            least, most = (self.dialect.double(f"{end}({quote(column)})") for end in ("min", "max"))
+            [ends] = self.run(f"SELECT {least}, {most} FROM {self.dialect.table(table)} AS t")
             numbers = [end for end in ends if isinstance(end, float)]
             finite = len(numbers) == 2 and all(map(math.isfinite, numbers))
             self._known[place] = (numbers[0], numbers[1]) if finite else None

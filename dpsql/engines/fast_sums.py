@@ -14,16 +14,26 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import field
+from dataclasses import field, replace
 
-from dpsql.engines.arithmetic import DOUBLES, SMALL, TIES, WHOLE, Arithmetic, fits
+from dpsql.engines.arithmetic import (
+    DOUBLES,
+    SMALL,
+    TIES,
+    WHOLE,
+    Arithmetic,
+    fits,
+    in_doubles,
+    in_whole_numbers,
+)
 from dpsql.engines.corrected_sql import Special, corrected_sql
+from dpsql.engines.dialect import DUCKDB, Dialect
 from dpsql.engines.extremes import Extremes
-from dpsql.engines.identifiers import table_sql
 from dpsql.engines.measure_sql import CELL, measure_sql, summed_rows
 from dpsql.engines.relation_sql import Reading
 from dpsql.engines.row_cells import Ends, rows_sql
 from dpsql.engines.special_units import Limits, SpecialUnits
+from dpsql.engines.temporary_tables import InOwnInstance, TemporaryTables
 from dpsql.engines.unit_totals import UnitTotals
 from dpsql.facts.light_units import row_source
 from dpsql.ir.plan import MeasurePlan, Shape, Threshold
@@ -43,6 +53,8 @@ class FastSums:
     limits: Limits = field(default_factory=Limits)
     left_out: frozenset[str] = frozenset()
     few: int = 10_000
+    dialect: Dialect = DUCKDB
+    tables: TemporaryTables | None = None
     _units: SpecialUnits = field(init=False)
     _extremes: Extremes = field(init=False)
     _totals: UnitTotals = field(init=False)
@@ -51,30 +63,36 @@ class FastSums:
     _rounds: bool | None = None
 
     def __post_init__(self) -> None:
-        self._units, self._extremes = SpecialUnits(self.run, self.limits), Extremes(self.run)
+        tables = self.tables or InOwnInstance(self.run)
+        self._units = SpecialUnits(self.run, self.limits, tables, self.dialect)
+        self._extremes = Extremes(self.run, self.dialect)
         self._totals = UnitTotals(self.run, self._extremes)
 
     def statement(self, planned: MeasurePlan) -> str:
         """Return the SELECT of a measure's exact sums."""
         source = row_source(planned.measure.uncopied)
         if source is None or planned.bound[1] >= CELL:
-            return measure_sql(planned)
+            return measure_sql(planned, dialect=self.dialect)
         size = self._size(source.scan.table)
         if size < self.limits.least:
             few = 0 < size * source.fan * planned.measure.copies <= self.few
-            return measure_sql(planned, few)
+            return measure_sql(planned, few, self.dialect)
         self._asked[source.scan.table] += 1
         if self._asked[source.scan.table] <= self.limits.before:
-            return measure_sql(planned)
+            return measure_sql(planned, dialect=self.dialect)
         arithmetic = self._arithmetic(planned, size * source.fan)
         ends = self._ends(planned) if arithmetic.doubles else {}
         found = self._extremes.interval
         if planned.shape is Shape.ROWS:
-            return summed_rows(planned, rows_sql(planned, Reading(found=found), arithmetic, ends, True))
-        light = self._totals.all_light(planned, source)
+            reading = Reading(found=found, dialect=self.dialect)
+            return summed_rows(planned, rows_sql(planned, reading, arithmetic, ends, True))
+        light = self.dialect is DUCKDB and self._totals.all_light(planned, source)
         special = Special() if light else self._units.special(planned, source, size)
-        if special is None:
+        if special is None and self.dialect is DUCKDB:
             return measure_sql(planned)
+        if special is None:
+            row = rows_sql(planned, Reading(found=found, dialect=self.dialect), arithmetic, ends)
+            return measure_sql(planned, dialect=self.dialect, row=row)
         return corrected_sql(planned, special, arithmetic, ends, found)
 
     def again(self, planned: MeasurePlan) -> bool:
@@ -103,7 +121,7 @@ class FastSums:
         if table in self.left_out:
             return 0
         if table not in self._sizes:
-            [(rows,)] = self.run(f"SELECT count(*) FROM {table_sql(table)}")
+            [(rows,)] = self.run(f"SELECT count(*) FROM {self.dialect.table(table)} AS t")
             assert isinstance(rows, int)
             self._sizes[table] = rows
         return self._sizes[table]
@@ -111,6 +129,11 @@ class FastSums:
     def _arithmetic(self, planned: MeasurePlan, rows: int) -> Arithmetic:
         most = max(statistic.together for statistic in planned.measure.statistics)
         rows *= planned.measure.copies
+        if self.dialect is not DUCKDB:
+            doubles = in_doubles(self.dialect)
+            if not fits(rows, most):
+                return in_whole_numbers(self.dialect)
+            return replace(doubles, small=fits(rows, most, CELL))
         if not fits(rows, most):
             return WHOLE
         if self._rounds is None:

@@ -27,7 +27,7 @@ from dpsql.engines.number_sql import added_sql
 from dpsql.engines.relation_sql import Reading
 from dpsql.engines.row_cells import Row, rows_sql
 from dpsql.functions.core.literals import literal_sql
-from dpsql.ir.column import VARCHAR, Kind, Type, Value
+from dpsql.ir.column import BIGINT, VARCHAR, Kind, Type, Value
 from dpsql.ir.measure import Measure
 from dpsql.ir.plan import MeasurePlan, Norm, PublicKeys, Shape, Threshold
 from dpsql.ir.relation import Filter, Project, Scan
@@ -56,10 +56,16 @@ def bounded_sql(name: str, bound: int, dialect: Dialect) -> str:
 # ---- measures ----------------------------------------------------------------------------------------
 
 
-def measure_sql(planned: MeasurePlan, few: bool = False, dialect: Dialect = DUCKDB) -> str:
-    """Return the SELECT of one row per group: its keys, then its exact clipped sums in grid steps."""
-    arithmetic = WHOLE if dialect is DUCKDB else in_whole_numbers(dialect)
-    row = rows_sql(planned, Reading(dialect=dialect), arithmetic)
+def measure_sql(
+    planned: MeasurePlan, few: bool = False, dialect: Dialect = DUCKDB, row: Row | None = None
+) -> str:
+    """Return the SELECT of one row per group: its keys, then its exact clipped sums in grid steps.
+
+    The ``row`` may be printed with what is known of all rows.
+    """
+    if row is None:
+        arithmetic = WHOLE if dialect is DUCKDB else in_whole_numbers(dialect)
+        row = rows_sql(planned, Reading(dialect=dialect), arithmetic)
     match planned.shape:
         case Shape.ROWS:
             return summed_rows(planned, row, few)
@@ -179,7 +185,12 @@ def _cells(planned: MeasurePlan, row: Row, few: bool) -> str:
     sums = ", ".join(
         f"{row.summed(statistic)} AS {name}" for statistic, name in zip(statistics, names, strict=True)
     )
-    bounded = ", ".join(f"{bounded_sql(name, CELL, dialect)} AS {name}" for name in names)
+    bounded = ", ".join(
+        f"CAST({name} AS {dialect.type(BIGINT)}) AS {name}"
+        if row.arithmetic.small
+        else f"{bounded_sql(name, CELL, dialect)} AS {name}"
+        for name in names
+    )
     if not row.keys:
         scaled = f"CASE WHEN n > {most} THEN {factor} END AS f"
         per_unit = f"SELECT u, {bounded} FROM {below(f'SELECT u, {sums} FROM {below(row.sql)} GROUP BY u')}"
@@ -210,9 +221,11 @@ def _cells(planned: MeasurePlan, row: Row, few: bool) -> str:
     if planned.groups is not None:  # drop a unit that is in more groups than the threshold allows
         factor = f"CASE WHEN g > {planned.groups} THEN {dialect.real(0)} ELSE {factor} END"
         heavy += f" OR g > {planned.groups}"
-    norms = f"SELECT u, sum({norm}) AS n, count(*) AS g FROM q{only_units} GROUP BY u"
+    size = f"{unit_norm_sql(names, bound, dialect)} AS n, count(*) AS g"
+    norms = f"SELECT u, {size} FROM q{only_units} GROUP BY u"
     factors = f"SELECT u, {factor} AS f FROM {below(norms)} WHERE {heavy}"
-    grouped = grouped_sql(planned, row, clipped, "SELECT q.*, f FROM q LEFT JOIN h ON q.u = h.u")
+    source = f"SELECT q.*, f FROM {dialect.with_factors('q', 'h', True)}"
+    grouped = grouped_sql(planned, row, clipped, source)
     return f"{with_}, h AS ({factors}) {grouped}"
 
 
@@ -244,6 +257,12 @@ def norm_sql(names: list[str], norm: Norm, dialect: Dialect) -> str:
     if norm is Norm.L1:
         return added_sql([dialect.wide(f"abs({name})") for name in names])
     return added_sql([f"{dialect.wide(name)} * {dialect.wide(name)}" for name in names])
+
+
+def unit_norm_sql(names: list[str], norm: Norm, dialect: Dialect) -> str:
+    """Print the norm of a unit's cells, in L2 its square: a sum over its groups."""
+    squares = dialect.squares(names) if norm is Norm.L2 else None
+    return squares or f"sum({norm_sql(names, norm, dialect)})"
 
 
 def _rows_within(planned: MeasurePlan) -> int:
@@ -294,7 +313,7 @@ def _scaled_rows(planned: MeasurePlan, row: Row, few: bool) -> str:
 def joined_factors(dialect: Dialect, weights: Iterable[int]) -> str:
     """Print the rows r with their unit's factor and weights h."""
     factors = dialect.all_but("h", "u", ["f", *(f"w{most}" for most in weights)])
-    return f"SELECT r.*, {factors} FROM r JOIN h ON r.u = h.u"
+    return f"SELECT r.*, {factors} FROM {dialect.with_factors('r', 'h', False)}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from typing import TypeAlias, assert_never
 
 from dpsql.aggregates import shelf as aggregates
 from dpsql.engines.dialect import DUCKDB, Dialect
-from dpsql.engines.identifiers import quote, table_sql
+from dpsql.engines.identifiers import quote
 from dpsql.engines.unit_values import equal_sql, nullable_sql, parts_of, there_sql, value_sql
 from dpsql.facts.light_units import row_source
 from dpsql.facts.ownership import Owned, ownership_of
@@ -102,11 +102,11 @@ def first_link(scan: Scan) -> Columns:
     return scan.owner.step
 
 
-def with_units(rows: str, scan: Scan) -> tuple[str, str]:
+def with_units(rows: str, scan: Scan, dialect: Dialect = DUCKDB) -> tuple[str, str]:
     """Print rows ``r`` of links ``k``, joined along the path to their unit, if there is one; and the unit."""
     assert scan.owner is not None
     links = scan.owner.links
-    read = twofold if len(links) > 1 else str
+    read = twofold if len(links) > 1 and dialect is DUCKDB else str
     joined = f"{read(rows)} AS r"
     for step, link in enumerate(links):
         far = f"t{step + 1}"
@@ -115,7 +115,7 @@ def with_units(rows: str, scan: Scan) -> tuple[str, str]:
             keys = (f"{far}.{quote(key)}" for key in names_of(link.key))
             parts = zip(parts_of("r.k", link.column), keys, strict=True)
             on = " AND ".join(f"{part} = {key}" for part, key in parts)
-        joined += f" LEFT JOIN {read(table_sql(link.table))} AS {far} ON {on}"
+        joined += f" LEFT JOIN {read(dialect.table(link.table))} AS {far} ON {on}"
     return joined, nullable_sql(scan.owner.column, f"t{len(links)}", _composite_type(scan.owner))
 
 
@@ -216,7 +216,7 @@ def _select(relation: Relation, read: Reading) -> str:
             projected = ", ".join(f"{quote(column.name)}" for column in columns)
             return f"SELECT {projected} FROM released.{quote(name)}"
         case Filter(source, condition):
-            return f"SELECT * FROM {_below(source, read)} WHERE {scalar_sql(condition, source, read)}"
+            return f"SELECT * FROM {_below(source, read)} WHERE {condition_sql(condition, source, read)}"
         case Project(source, columns):
             unread = frozenset() if read.units else hidden_units(source)
             projected = ", ".join(
@@ -434,7 +434,7 @@ def _without_path(relation: Relation, read: Reading) -> str:
     if isinstance(relation, Filter):
         inner = _without_path(relation.input, read)
         rows = read.dialect.subquery(inner)
-        return f"SELECT * FROM {rows} WHERE {scalar_sql(relation.condition, relation.input, read)}"
+        return f"SELECT * FROM {rows} WHERE {condition_sql(relation.condition, relation.input, read)}"
     assert isinstance(relation, Scan)
     return f"SELECT {_named(read.columns_of(relation))} FROM {read.table(relation)} AS t0"
 
@@ -480,6 +480,12 @@ def _named(columns: Mapping[str, str]) -> str:
 def scalar_sql(scalar: Scalar, relation: Relation, read: Reading = AS_IT_IS) -> str:
     found = None if read.found is None else partial(read.found, relation)
     return read.dialect.scalar(scalar, facts_of(relation).lookup, quote, found)
+
+
+def condition_sql(scalar: Scalar, relation: Relation, read: Reading) -> str:
+    """Print a condition that rows have to meet."""
+    hints = read.dialect.hints(scalar, facts_of(relation).lookup, quote)
+    return " AND ".join([*hints, scalar_sql(scalar, relation, read)])
 
 
 def type_in(scalar: Scalar, relation: Relation) -> Fact:

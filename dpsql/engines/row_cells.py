@@ -8,6 +8,7 @@ A cell is a whole number, and NULL where the row does not count (arithmetic.py s
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from types import MappingProxyType
 from typing import TypeAlias, assert_never
 
@@ -19,7 +20,7 @@ from dpsql.engines.number_sql import clamped_sql
 from dpsql.engines.polynomial_sql import product, rounded_square, single
 from dpsql.engines.relation_sql import AS_IT_IS, Reading, key_sql, relation_sql, scalar_sql, type_in
 from dpsql.facts.ownership import Owned, ownership_of
-from dpsql.ir.column import BIGINT, HUGEINT, Fact, Kind
+from dpsql.ir.column import BIGINT, DOUBLE, HUGEINT, Fact, Kind
 from dpsql.ir.plan import MeasurePlan, Shape
 from dpsql.ir.scalar import Ref, Scalar
 from dpsql.ir.statistic import CELLS, Part, Statistic, width_of
@@ -95,6 +96,7 @@ def rows_sql(
         f"{key_sql(k.scalar, m.relation, dialect)} AS {name}" for k, name in zip(m.keys, keys, strict=True)
     ]
     facts: dict[Scalar, Fact] = {}
+    doubles = _read_as_doubles(planned, ends, arithmetic, added_up) if dialect.inlines else frozenset()
     for statistic in m.statistics:
         for letter, scalar in (("x", statistic.argument), *_others(statistic), ("c", statistic.condition)):
             if scalar is None or scalar in read:
@@ -102,10 +104,13 @@ def rows_sql(
             read[scalar] = f"{letter}{len(read)}"
             facts[scalar] = type_in(scalar, m.relation)
             sql = scalar_sql(scalar, m.relation, reading)
-            single_precision = facts[scalar].type.sql == "FLOAT"
-            columns.append(f"{dialect.double(sql) if single_precision else sql} AS {read[scalar]}")
+            if scalar in doubles:
+                facts[scalar] = replace(facts[scalar], type=DOUBLE)
+            converted = scalar in doubles or facts[scalar].type.sql == "FLOAT"
+            columns.append(f"{dialect.double(sql) if converted else sql} AS {read[scalar]}")
     inner = f"SELECT {', '.join(columns) or '1'} FROM {dialect.subquery(relation_sql(m.relation, reading))}"
-    if not all(isinstance(scalar, Ref) for scalar in read):
+    unclamped = added_up and all(_is_read_once(each, ends.get(each)) for each in m.statistics)
+    if not (unclamped and dialect.inlines) and (doubles or not all(isinstance(x, Ref) for x in read)):
         inner = dialect.computed_once(inner)
     # Equal scalars, and equal SQL over the same columns, have the same value in every row: they share a
     # column. Families alone say which statistics belong together, never the columns that they read.
@@ -124,10 +129,12 @@ def rows_sql(
                 else f"CASE WHEN {read[statistic.condition]} THEN {value} END"
             )
             counted[statistic] = name = named.setdefault(value, f"g{len(named)}")
-            sums[statistic] = multiplied_sql(statistic, name, fact.type)
+            sums[statistic] = multiplied_sql(statistic, name, fact.type, dialect)
         elif statistic.part in (Part.VALUE, Part.REST):
             cell = _value(statistic, read, facts, arithmetic, ends.get(statistic))
             counted[statistic] = cells[statistic] = named.setdefault(cell, f"g{len(named)}")
+            if dialect.inlines and _is_in_all_rows(statistic, facts, ends.get(statistic)):
+                counted[statistic] = "*"
         elif statistic.part in CELLS and statistic.other is None:
             place = named.setdefault(
                 _value(statistic, read, facts, arithmetic, ends.get(statistic)), f"g{len(named)}"
@@ -146,10 +153,45 @@ def rows_sql(
             counted[statistic] = named.setdefault(mark, f"g{len(named)}") if guard else "*"
     outer = [*units, *keys, *(f"{sql} AS {name}" for sql, name in named.items())]
     sql = f"SELECT {', '.join(outer) or '1'} FROM {dialect.subquery(inner)}"
+    twice = (each for each in m.statistics if each.part is Part.REST and counted[each] != "*")
+    if dialect.inlines and not derived and any(each in cells for each in twice):
+        sql = dialect.computed_once(sql)
     if derived:
         outer = [*units, *keys, *named.values(), *(f"{sql} AS {name}" for sql, name in derived.items())]
         sql = f"SELECT {', '.join(outer)} FROM {dialect.subquery(dialect.computed_once(sql))}"
     return Row(sql, keys, counted, cells, sums, arithmetic)
+
+
+def _read_as_doubles(
+    planned: MeasurePlan, ends: Mapping[Statistic, Ends], arithmetic: Arithmetic, added_up: bool
+) -> frozenset[Scalar]:
+    """Return the arguments, of other types, of which cells are computed in floats alone."""
+    m = planned.measure
+    doubles: set[Scalar] = set()
+    others: set[Scalar] = set()
+    for statistic in m.statistics:
+        if statistic.argument is None or statistic.part not in (Part.VALUE, Part.REST, *CELLS):
+            continue
+        fact = type_in(statistic.argument, m.relation)
+        multiples = added_up and whole_multiples(
+            statistic, {statistic.argument: fact}, ends.get(statistic), arithmetic
+        )
+        (others if multiples or _whole(statistic, fact) else doubles).add(statistic.argument)
+        doubles |= {scalar for _, scalar in _others(statistic)}
+    return frozenset(each for each in doubles - others if type_in(each, m.relation).type != DOUBLE)
+
+
+def _is_read_once(statistic: Statistic, ends: Ends | None) -> bool:
+    """Whether the cell of a statistic reads its argument once: no value is beyond its range."""
+    if statistic.part not in (Part.VALUE, Part.REST):
+        return statistic.part in (Part.ROWS, Part.UNITS) and statistic.argument is None
+    return ends is not None and statistic.low <= ends[0] and ends[1] <= statistic.high
+
+
+def _is_in_all_rows(statistic: Statistic, facts: Mapping[Scalar, Fact], ends: Ends | None) -> bool:
+    """Whether no cell is NULL; with ``ends``, no value is NaN."""
+    assert statistic.argument is not None
+    return ends is not None and statistic.condition is None and not facts[statistic.argument].nullable
 
 
 def _others(statistic: Statistic) -> tuple[tuple[str, Scalar], ...]:

@@ -27,12 +27,15 @@ from collections.abc import Callable
 from dataclasses import field, replace
 
 from dpsql.engines.corrected_sql import Special, counts_units
-from dpsql.engines.identifiers import quote, table_sql
+from dpsql.engines.dialect import DUCKDB, Dialect
+from dpsql.engines.identifiers import quote
 from dpsql.engines.relation_sql import Reading, first_link, key_sql, with_units
 from dpsql.engines.row_copies import Copy, Needed, bytes_of, copy_sql
+from dpsql.engines.temporary_tables import TemporaryTables
 from dpsql.engines.unit_totals import ANSWERS
-from dpsql.engines.unit_values import there_sql, value_sql
+from dpsql.engines.unit_values import nullable_sql, there_sql, value_sql
 from dpsql.facts.light_units import RowSource, most_rows, most_squares, plain_keys
+from dpsql.ir.column import BIGINT
 from dpsql.ir.plan import MeasurePlan, PublicKeys
 from dpsql.ir.relation import Columns, Scan, ScanColumn
 from dpsql.ir.scalar import Ref
@@ -84,6 +87,8 @@ class SpecialUnits:
 
     run: Callable[[str], list[tuple[object, ...]]]
     limits: Limits
+    tables: TemporaryTables
+    dialect: Dialect = DUCKDB
     _tables: dict[_Place, _Found] = field(default_factory=dict)
     _asked: Counter[_Place] = field(default_factory=Counter)
 
@@ -103,8 +108,8 @@ class SpecialUnits:
         small = needed.fixed and isinstance(planned.rule, PublicKeys)
         if rows > self.limits.most * size or (many and counts_units(planned) and not small):
             return None
-        nobody = f"SELECT k FROM {found.name} WHERE u IS NULL"
-        apart = Reading(units=False, only=scan, keys=nobody) if found.nobody else None
+        nobody = f"SELECT k FROM {found.name} AS f WHERE u IS NULL"
+        apart = Reading(units=False, only=scan, keys=nobody, dialect=self.dialect) if found.nobody else None
         if not rows:
             return Special(nobody=apart)
         part = self.limits.copied if needed.fixed else self.limits.long
@@ -112,7 +117,7 @@ class SpecialUnits:
         if copy is None and many and counts_units(planned):
             return None
         if copy is None:
-            return Special(Reading(only=scan, keys=f"SELECT k FROM {found.name} WHERE n > {limit}"), apart)
+            return Special(self._joined(scan, found.name, limit), apart)
         read = Reading(
             only=scan,
             copy=copy.rows(None if limit == copy.above else units),
@@ -122,11 +127,22 @@ class SpecialUnits:
         )
         return Special(read, apart, needed.keys)
 
+    def _joined(self, scan: Scan, found: str, limit: int) -> Reading:
+        """Read the special rows: with the units that were found, or, on DuckDB, along the path to them."""
+        if self.dialect is DUCKDB:
+            return Reading(only=scan, keys=f"SELECT k FROM {found} AS f WHERE n > {limit}")
+        names = {column.name: f"c{place}" for place, column in enumerate(scan.columns)}
+        listed = "".join(f"t.{quote(column.source)} AS {names[column.name]}, " for column in scan.columns)
+        near = nullable_sql(first_link(scan), "t")
+        joined = f"{self.dialect.table(scan.table)} AS t JOIN {found} AS f ON {near} = f.k"
+        rows = f"SELECT {listed}f.u FROM {joined} WHERE f.n > {limit}"
+        return Reading(only=scan, copy=rows, columns=names, dialect=self.dialect)
+
     def _above(self, found: _Found, limit: int) -> tuple[int, int]:
         """Return the rows and the number of the units above the limit."""
         if limit not in found.above:
-            counted = "coalesce(sum(c), 0)::BIGINT, count(DISTINCT u)"
-            [(rows, units)] = self.run(f"SELECT {counted} FROM {found.name} WHERE n > {limit}")
+            counted = f"CAST(coalesce(sum(c), 0) AS {self.dialect.type(BIGINT)}), count(DISTINCT u)"
+            [(rows, units)] = self.run(f"SELECT {counted} FROM {found.name} AS f WHERE n > {limit}")
             assert isinstance(rows, int)
             assert isinstance(units, int)
             if len(found.above) == ANSWERS:
@@ -165,9 +181,8 @@ class SpecialUnits:
             self._drop(found)
             found = None
         if found is None:
-            name = f'temp.main."special {next(_NUMBERS)}"'
-            self.run(f"CREATE TEMP TABLE {name} AS {found_sql(scan, keys, limit)}")
-            [(nobody,)] = self.run(f"SELECT count(*) FROM {name} WHERE u IS NULL")
+            name = self.tables.kept(found_sql(scan, keys, limit, self.dialect))
+            [(nobody,)] = self.run(f"SELECT count(*) FROM {name} AS f WHERE u IS NULL")
             found = _Found(name, limit, bool(nobody))
         self._tables[place] = found
         while len(self._tables) > KEPT:
@@ -181,39 +196,43 @@ class SpecialUnits:
 
     def _drop(self, found: _Found) -> None:
         self._uncopy(found)
-        self.run(f"DROP TABLE {found.name}")
+        self.tables.drop(found.name)
 
 
 def _place(scan: Scan, keys: tuple[ScanColumn, ...]) -> _Place:
     return scan.table, first_link(scan), tuple(column.source for column in keys)
 
 
-def found_sql(scan: Scan, keys: tuple[ScanColumn, ...], limit: int) -> str:
+def found_sql(scan: Scan, keys: tuple[ScanColumn, ...], limit: int, dialect: Dialect = DUCKDB) -> str:
     """Return the SELECT of links with their unit's n, of units above a limit and of nobody."""
     assert scan.owner is not None
+    below = dialect.subquery
     link, names = first_link(scan), [f"p{i}" for i in range(len(keys))]
     columns = tuple(replace(key, name=f"x{i}") for i, key in enumerate(keys))
     read = "".join(f", t.{quote(column.source)} AS {column.name}" for column in columns)
     near = f"SELECT {value_sql(link, 't')} AS k{read}"
-    rows = f"{near} FROM {table_sql(scan.table)} AS t WHERE {there_sql(link, 't')}"
+    rows = f"{near} FROM {dialect.table(scan.table)} AS t WHERE {there_sql(link, 't')}"
     alone = replace(scan, columns=columns, owner=None, size=0, keys=(), checks=(), tied=())
     printed = [
-        f"{key_sql(Ref(column.name), alone)} AS {name}" for column, name in zip(columns, names, strict=True)
+        f"{key_sql(Ref(column.name), alone, dialect)} AS {name}"
+        for column, name in zip(columns, names, strict=True)
     ]
-    grouped = f"SELECT {', '.join(['k', *printed])} FROM ({rows})"
-    counted = f"SELECT {', '.join(['k', *names])}, count(*) AS c FROM ({grouped}) GROUP BY ALL"
-    total = "sum(c * c::HUGEINT)" if keys else "sum(c)"
+    by = ", ".join(["k", *names])
+    grouped = f"SELECT {', '.join(['k', *printed])} FROM {below(rows)}"
+    counted = f"SELECT {by}, count(*) AS c FROM {below(grouped)} GROUP BY {by}"
+    total = f"sum(c * {dialect.wide('c')})" if keys else "sum(c)"
     if not scan.owner.links:
-        units = f"SELECT k, k AS u, {total} AS n, sum(c) AS c FROM ({counted}) GROUP BY k"
-        return f"SELECT * FROM ({units}) WHERE n > {limit}"
-    joined, unit = with_units("n", scan)
+        units = f"SELECT k, k AS u, {total} AS n, sum(c) AS c FROM {below(counted)} GROUP BY k"
+        return f"SELECT * FROM {below(units)} WHERE n > {limit}"
+    joined, unit = with_units("n", scan, dialect)
     owned = f"SELECT r.*, {unit} AS u FROM {joined}"
     by = ", ".join(["u", *names])
     groups = f"SELECT {by}, sum(c) AS c FROM o WHERE u IS NOT NULL GROUP BY {by}"
-    units = f"SELECT u, {total} AS n FROM ({groups}) GROUP BY u"
-    heavy = f"SELECT u, n FROM ({units}) WHERE n > {limit}"
+    units = f"SELECT u, {total} AS n FROM {below(groups)} GROUP BY u"
+    heavy = f"SELECT u, n FROM {below(units)} WHERE n > {limit}"
+    special = below("SELECT o.k, o.u, o.c, h.n FROM o JOIN h ON o.u = h.u")
     return (
         f"WITH n AS MATERIALIZED ({counted}), o AS MATERIALIZED ({owned}), h AS MATERIALIZED ({heavy}) "
-        "SELECT k, u, n, sum(c) AS c FROM (SELECT o.k, o.u, o.c, h.n FROM o JOIN h ON o.u = h.u) "
+        f"SELECT k, u, n, sum(c) AS c FROM {special} "
         "GROUP BY k, u, n UNION ALL SELECT k, u, NULL, sum(c) FROM o WHERE u IS NULL GROUP BY k, u"
     )

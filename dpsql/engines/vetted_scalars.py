@@ -9,8 +9,8 @@ from dpsql.engines.not_vetted import NotVetted
 from dpsql.errors import DatabaseError, refuse
 from dpsql.functions import Argument, ArgumentError, Arguments, shelf
 from dpsql.functions.core.literals import constant
-from dpsql.functions.core.meaning import Lookup, checked, enforced, written
-from dpsql.functions.core.printing import LONGEST
+from dpsql.functions.core.meaning import Lookup, checked, enforced
+from dpsql.functions.core.printing import LONGEST, Found, with_ranges
 from dpsql.ir.column import Type
 from dpsql.ir.scalar import Call, Literal, Ref, Scalar
 
@@ -31,8 +31,12 @@ def printed(
     literal: Callable[[Literal], str],
     called: Called,
     refused: Refused,
+    found: Found | None = None,
 ) -> tuple[str, Argument]:
-    """Print a scalar, with what is known of it by its types alone; one that is not vetted is refused."""
+    """Print a scalar, with what is known of it by its types, and by the ranges ``found`` of its columns.
+
+    One that is not vetted is refused.
+    """
     match scalar:
         case Ref(name):
             return column(name), Argument(enforced(lookup(name)))
@@ -42,9 +46,9 @@ def printed(
             except NotVetted as error:
                 raise refused(error.what, scalar) from None
         case Call(name, scalars, type):
-            parts = [printed(each, lookup, column, literal, called, refused) for each in scalars]
-            arguments = tuple(argument for _, argument in parts)
-            known = written(scalar, lookup) or Argument(checked(shelf()[name], arguments, type))
+            parts = [printed(each, lookup, column, literal, called, refused, found) for each in scalars]
+            arguments, known = with_ranges(scalar, tuple(argument for _, argument in parts), lookup, found)
+            known = known or Argument(checked(shelf()[name], arguments, type))
             try:
                 sql = called(name, tuple(text for text, _ in parts), arguments, type)
             except NotVetted as error:

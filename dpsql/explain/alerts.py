@@ -35,10 +35,12 @@ def alert_facts(plan: Plan, known: Known, unit: str, sql_of: Callable[[MeasurePl
     facts: dict[str, Any] = {
         "name": planned.name,
         "above": alert.above,
+        "tolerance": alert.tolerance,
         "times": alert.times,
         "moves_by": float(alert.most),
         "monotone": alert.monotone,
         "epsilon_of_each": planned.epsilon0,
+        "epsilon_of_means": planned.epsilon1 or None,
         "threshold_scale": planned.scale * float(planned.step),
         "question_scale": _question_scale(planned),
         "apart": apart(planned),
@@ -93,10 +95,22 @@ def _words(facts: dict[str, Any], unit: str) -> list[str]:
         f"  accuracy    {QUESTIONS} numbers that are {facts['apart']:,.4g} from the threshold are all told "
         "rightly in 95 %",
     ]
+    if facts["tolerance"] is not None:
+        lines = [
+            f"holdout   {facts['name']} answers a public number while the private mean is within "
+            f"{facts['tolerance']:g} of it, else that mean with noise: {times}",
+            f"  moves       {one(unit)} moves the sum of distances by at most {facts['moves_by']:,g}",
+            f"  noise       laplace: scale {facts['threshold_scale']:.4g} on the tolerated sum, "
+            f"{facts['question_scale']:.4g} on each sum, epsilon {facts['epsilon_of_each']:.4g} for each; "
+            f"epsilon {facts['epsilon_of_means']:.4g} for each mean",
+            f"  accuracy    {QUESTIONS} sums that are {facts['apart']:,.4g} from what is tolerated are all "
+            "told rightly in 95 %",
+        ]
     measure = facts["measure"]
     if measure is not None:
         lines += [
-            f"  asks        {measure['bounded_by']}; the number is compared, and not released",
+            f"  asks        {measure['bounded_by']}; the number is compared"
+            + (", and not released" if facts["tolerance"] is None else ", and released where it is far"),
             *("  " + line for line in measure["sql"].split("\n")),
         ]
     return lines

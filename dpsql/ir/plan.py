@@ -12,7 +12,7 @@ from fractions import Fraction
 from math import prod
 from typing import Generic, TypeAlias, TypeVar
 
-from dpsql.ir.alert import AlertPlan
+from dpsql.ir.alert import AlertPlan, Distance
 from dpsql.ir.bound import Bound, Missing
 from dpsql.ir.column import Column, Value, unique
 from dpsql.ir.detail import Detail
@@ -343,12 +343,16 @@ class BoughtView:
 class AlertQuestion:
     """The number that a question compares with an alert's threshold, in its ``step``; it is never released.
 
-    ``digest`` tells questions apart: the same one of the same data has one outcome.
+    ``digest`` tells questions apart: the same one of the same data has one outcome. Of a holdout the noise
+    ``compared`` is that of how far the mean is, a ``distance``; ``number`` is what is released after a true.
     """
 
     measure: MeasurePlan
     step: Fraction
     digest: str
+    distance: Distance | None = None
+    number: Plan | None = None
+    compared: Noise | None = None
 
     @property
     def tables(self) -> frozenset[str]:

@@ -16,6 +16,7 @@ class Drop:
 
     name: str
     at: Span
+    word: str = "view"
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +27,7 @@ class Access:
     at: Span
     analyst: str
     granted: bool
+    word: str = "view"
 
 
 def done_by(statement: Drop | Access) -> str:

@@ -30,6 +30,7 @@ from dpsql.ir.plan import AlertQuestion, MeasurePlan, Noise, Norm, Plan
 from dpsql.ir.source import Span
 from dpsql.ir.statistic import Part
 from dpsql.mechanisms import above_threshold, laplace
+from dpsql.plan.holdout import holdout_epsilons, holdout_events
 from dpsql.plan.noise_choice import LARGEST_SCALE
 from dpsql.plan.terms import Terms
 from dpsql.plan.written_form import written
@@ -38,19 +39,23 @@ _COUNTED = ("count", "count_units", "sum")
 
 
 def planned_alert(name: str, alert: Alert, terms: Terms) -> AlertPlan:
-    """Return an alert with the noise that the price of each true buys."""
+    """Return an alert with the noise that the price of each true buys; of a holdout, that of all."""
+    if alert.tolerance is not None:
+        return with_noise(name, alert, *holdout_epsilons(alert, terms))
     return with_noise(name, alert, _epsilon0(terms))
 
 
-def with_noise(name: str, alert: Alert, epsilon0: float) -> AlertPlan:
-    """Return an alert with the noise of an epsilon that was bought."""
+def with_noise(name: str, alert: Alert, epsilon0: float, epsilon1: float = 0.0) -> AlertPlan:
+    """Return an alert with the noise of an epsilon that was bought; a holdout also with that of means."""
     events: tuple[Event, ...] = (AlertEvent(epsilon0),) * alert.times
+    if alert.tolerance is not None:
+        events = holdout_events(alert, epsilon0, epsilon1)
     scale = above_threshold.scale_of_threshold(epsilon0)
     if not scale < LARGEST_SCALE:
         raise refuse(
             "D503", "the price is too small: the noise would not fit the grid", help="pay more for this alert"
         )
-    return AlertPlan(name, alert, epsilon0, above_threshold.step_of(alert.most), scale, events)
+    return AlertPlan(name, alert, epsilon0, above_threshold.step_of(alert.most), scale, events, epsilon1)
 
 
 def _epsilon0(terms: Terms) -> float:
@@ -72,7 +77,9 @@ def _epsilon0(terms: Terms) -> float:
 def digest_of_alert(planned: AlertPlan, accountant: str, creator: str, generation: int) -> str:
     """Return the ledger's key of an alert: each has its own thresholds, whoever else says the same."""
     alert = planned.alert
-    said = (alert.above, alert.times, alert.rows, alert.lower, alert.upper)
+    said: tuple[float, ...] = (alert.above, alert.times, alert.rows, alert.lower, alert.upper)
+    if alert.tolerance is not None:
+        said = (*said, alert.tolerance)
     parts = [creator, planned.name.casefold(), str(generation), accountant, written(said)]
     return hashlib.sha256("\n".join(("alert", *parts, written(planned.events))).encode()).hexdigest()
 

@@ -21,7 +21,7 @@ from dpsql.aggregates import shelf as aggregates
 from dpsql.aggregates.sum import grid_of
 from dpsql.engines.identifiers import TEXTED
 from dpsql.engines.not_vetted import NotVetted
-from dpsql.engines.number_sql import clamped_sql
+from dpsql.engines.number_sql import added_sql, clamped_sql
 from dpsql.engines.postgres.casts import literal_sql, type_sql
 from dpsql.engines.postgres.functions import RENDERS
 from dpsql.engines.postgres.moments import zone_sql
@@ -29,12 +29,12 @@ from dpsql.engines.vetted_rows import spelled_rows
 from dpsql.engines.vetted_scalars import printed
 from dpsql.errors import DatabaseError, refuse
 from dpsql.functions import Arguments
-from dpsql.functions.core.meaning import Lookup
+from dpsql.functions.core.meaning import Lookup, fact_of
 from dpsql.functions.core.printing import Found
 from dpsql.functions.core.types import bits, digits
 from dpsql.ir.column import Fact, Kind, Type, Value
 from dpsql.ir.relation import Materialized
-from dpsql.ir.scalar import Literal, Scalar
+from dpsql.ir.scalar import Call, Literal, Ref, Scalar, conjuncts, refs
 
 _SUMMED = 1e280
 """Sums of as many DOUBLEs of this size as there are rows are DOUBLEs."""
@@ -50,6 +50,7 @@ class Postgres:
     """
 
     infinity = "CAST('infinity' AS float8)"
+    inlines = True
 
     def __init__(self, tables: Mapping[str, str], zones: Callable[[], Collection[str]] = tuple) -> None:
         self._tables, self._zones = tables, zones
@@ -94,8 +95,13 @@ class Postgres:
         return f"(CASE WHEN {large} THEN {product} WHEN {sql} IS NOT NULL THEN {self.number(0)} END)"
 
     def scaled(self, sql: str, factor: float) -> str:
-        """Below a quarter, all products are rounded to 0: none is computed."""
+        """Below a quarter, all products are rounded to 0: none is computed that could underflow.
+
+        A product with 1 or more is no smaller than the number, and none is 0 but that of 0.
+        """
         product = f"{sql} * {self.number(factor)}"
+        if factor >= 1:
+            return product
         large = f"abs({sql}) >= {self.number(0.25 / factor)}"
         return f"CASE WHEN {large} THEN {product} WHEN {sql} IS NOT NULL THEN {self.number(0)} END"
 
@@ -110,7 +116,22 @@ class Postgres:
     def scalar(
         self, scalar: Scalar, lookup: Lookup, column: Callable[[str], str], found: Found | None = None
     ) -> str:
-        return printed(scalar, lookup, column, literal_sql, self._called, refused)[0]
+        return printed(scalar, lookup, column, literal_sql, self._called, refused, found)[0]
+
+    def hints(self, condition: Scalar, lookup: Lookup, column: Callable[[str], str]) -> list[str]:
+        """A day is compared with a moment as it is, too: the planner knows nothing of a CASE.
+
+        PostgreSQL's own comparison of the two raises on nothing, and is that of the moments at midnight.
+        """
+        hints = []
+        for part in conjuncts(condition):
+            if isinstance(part, Call) and part.function in ("=", "<", "<=", ">", ">="):
+                day, moment = part.arguments
+                of_day = isinstance(day, Ref) and lookup(day.name).type.kind is Kind.DATE
+                if of_day and not refs(moment) and fact_of(moment, lookup).type.sql == "TIMESTAMP":
+                    sides = (self.scalar(side, lookup, column) for side in (day, moment))
+                    hints.append(f" {part.function} ".join(sides))
+        return hints
 
     def key(self, sql: str, type: Type) -> str:
         match type.kind:
@@ -244,6 +265,26 @@ class Postgres:
 
     def subquery(self, select: str) -> str:
         return f"({select}) AS s{next(self._numbers)}"
+
+    def squares(self, names: Sequence[str]) -> str | None:
+        """Numerics are slow: x = 2^25 a + b has the square 2^50 a^2 + 2^26 a b + b^2, all in 64 bits.
+
+        Of 4,096 numbers up to 2^50 each of the three adds up to 2^62 at most; int8s are added up exactly.
+        """
+        if len(names) > 4096:
+            return None
+        names = [f"CAST({name} AS int8)" for name in names]
+        high, low = ([f"({name} {part})" for name in names] for part in ("/ 33554432", "% 33554432"))
+        parts = (
+            (2**50, [f"{a} * {a}" for a in high]),
+            (2**26, [f"{a} * {b}" for a, b in zip(high, low, strict=True)]),
+            (1, [f"{b} * {b}" for b in low]),
+        )
+        return " + ".join(f"sum({added_sql(products)}) * {factor}" for factor, products in parts)
+
+    def with_factors(self, rows: str, factors: str, all_rows: bool) -> str:
+        """A FULL JOIN hashes or sorts, however few rows the planner expects; no row of factors is alone."""
+        return f"{rows} FULL JOIN {factors} ON {rows}.u = {factors}.u"
 
     def octave(self, sql: str) -> str:
         return f"floor(ln({sql}) * {self.number(1 / math.log(2))} - {self.number(1e-9)})"

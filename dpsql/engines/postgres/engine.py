@@ -21,7 +21,6 @@ import threading
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from decimal import Decimal
-from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from dpsql.engines.contents import hashed
@@ -30,6 +29,7 @@ from dpsql.engines.not_vetted import NotVetted
 from dpsql.engines.postgres.dialect import Postgres as Dialect
 from dpsql.engines.postgres.dialect import refused
 from dpsql.engines.postgres.relations import Relation, relations
+from dpsql.engines.postgres.temporary_tables import AsWritten, InSession
 from dpsql.engines.postgres.url import PostgresUrl
 from dpsql.engines.postgres.versions import State, states
 from dpsql.engines.postgres.vetted import check_measure
@@ -48,6 +48,8 @@ if TYPE_CHECKING:
 
     from dpsql.engines import Texts
     from dpsql.engines.contents import Contents
+    from dpsql.engines.fast_sums import FastSums
+    from dpsql.engines.special_units import Limits
     from dpsql.ir.export import ExactExport, ExportPlan
     from dpsql.ir.plan import MeasurePlan
     from dpsql.ir.table import ExactTable
@@ -57,6 +59,10 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _AGAIN = "ask the same query again: it is completed without paying twice"
+
+_OWN_TABLES = """
+SELECT has_database_privilege(current_database(), 'TEMPORARY') AND NOT pg_catalog.pg_is_in_recovery()
+"""
 
 _FIRST = "CAST('4713-01-01 BC' AS timestamp)"
 _LAST = "CAST('294246-12-31 23:59:59' AS timestamp)"
@@ -68,11 +74,13 @@ class PostgresEngine:
 
     reader = "postgresql"
 
-    def __init__(self, url: PostgresUrl, policy: Policy | None = None) -> None:
+    def __init__(self, url: PostgresUrl, policy: Policy | None = None, limits: Limits | None = None) -> None:
         self._url = url
         self._timezone = "UTC" if policy is None else policy.timezone
         self._wanted = None if policy is None else {fold(rule.name) for rule in policy.tables}
         self._zones: frozenset[str] | None = None
+        self._sums: FastSums | None = None
+        self._limits = limits
         self._lock = threading.RLock()
         self._connection = self._connected()
         try:
@@ -251,7 +259,6 @@ class PostgresEngine:
 
     def measure(self, planned: MeasurePlan) -> ExactTable:
         from dpsql.engines.exact_tables import measured
-        from dpsql.engines.measure_sql import measure_sql
 
         kinds = [column.fact.type.kind for column in planned.keys]
 
@@ -259,12 +266,43 @@ class PostgresEngine:
             width = len(kinds)
             return [(*map(_key, row, kinds), *map(_whole, row[width:])) for row in self._ask(sql)]
 
-        dialect = self._dialect()
-        with self._refusing():
+        with self._lock, self._refusing():
             check_measure(planned)
-            return measured(
-                planned, rows_of, self._arrays, partial(measure_sql, dialect=dialect), dialect=dialect
-            )
+            sums = self._fast_sums()
+            return measured(planned, rows_of, self._arrays, sums.statement, dialect=sums.dialect)
+
+    def _fast_sums(self) -> FastSums:
+        """Return what chooses the statements of this connection; what it found ends with the connection."""
+        from dpsql.engines.fast_sums import FastSums
+        from dpsql.engines.special_units import Limits
+
+        with self._translated():  # connects again
+            if self._sums is None:
+                [(writes,)] = self._catalogue(_OWN_TABLES, ())
+                tables = InSession(self._define, self._fill) if writes else AsWritten()
+                limits = self._limits or Limits(copied=0, long=0)
+                self._sums = FastSums(self._ask, limits, few=0, dialect=self._dialect(), tables=tables)
+            return self._sums
+
+    def _define(self, sql: str) -> None:
+        """Run a statement that makes or drops a temporary table, and reads no row."""
+        with self._translated():
+            self._execute("BEGIN READ WRITE")
+            try:
+                self._execute(sql)
+                self._execute("COMMIT")
+            finally:
+                self._end()
+
+    def _fill(self, sql: str) -> None:
+        """Fill a temporary table in a snapshot of the version that was opened."""
+
+        def filled() -> None:
+            self._checked(sql)
+            self._execute("COMMIT")
+
+        with self._translated():
+            self._in_snapshot(filled)
 
     def _printed(self, planned: MeasurePlan) -> list[str]:
         from dpsql.engines.exact_tables import statements_of
@@ -406,7 +444,7 @@ class PostgresEngine:
                 raise _failed() from None
 
     def _connect_again(self) -> None:
-        self._connection = self._connected()
+        self._connection, self._sums = self._connected(), None
         check_session(self._catalogue, self._timezone)
         check_rights(self._catalogue, [each.oid for each in self._relations.values()])
         if identity(self._catalogue) != self._identity:

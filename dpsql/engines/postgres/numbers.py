@@ -6,11 +6,12 @@
 
 Claim   no text that is printed here raises on a row, whatever the values are.
 Proof   Whole numbers and numerics are computed as numerics, which have room for every result of their types,
-        then narrowed (casts.py); a divisor of 0 is NULL. DOUBLEs are added where halves of the largest one
-        bound them, or where one is none; multiplied, divided and raised to powers where their logarithms add
-        up to what a DOUBLE holds, with a margin above the rounding of ``ln``. ``exp`` and ``power`` raise for
-        results that are not normal, too: these are 0 here, below e^-708. Other functions are called inside
-        their domains. NaN is the largest DOUBLE: a condition that it should not meet names it first.
+        then narrowed (casts.py), or in 64 bits where these hold every result; a divisor of 0 is NULL. DOUBLEs
+        are added where halves of the largest one bound them, or where one is none; multiplied, divided and
+        raised to powers where their logarithms add up to what a DOUBLE holds, with a margin above the
+        rounding of ``ln``. ``exp`` and ``power`` raise for results that are not normal, too: these are 0
+        here, below e^-708. Other functions are called inside their domains. NaN is the largest DOUBLE: a
+        condition that it should not meet names it first.
 Test    tests/privacy/test_postgres_functions.py
 """
 
@@ -24,8 +25,19 @@ from dpsql.engines.not_vetted import NotVetted
 from dpsql.engines.postgres.casts import converted, narrowed, once, type_sql
 from dpsql.engines.vetted_scalars import Render
 from dpsql.functions import Argument, Arguments
-from dpsql.functions.core.types import TINYINT, adapted_types, bits, both_integers, decimal, digits, signed
-from dpsql.functions.numbers.operands import arithmetic_type
+from dpsql.functions.core.ranges import corners, in_decimals, possible
+from dpsql.functions.core.types import (
+    TINYINT,
+    WIDEST,
+    adapted_types,
+    bits,
+    both_integers,
+    decimal,
+    digits,
+    holds,
+    signed,
+)
+from dpsql.functions.numbers.operands import OPERATIONS, arithmetic_type, exact_size, fits
 from dpsql.ir.column import BIGINT, DOUBLE, HUGEINT, Kind, Type, type_range
 
 _LARGEST = "CAST('1.7976931348623e308' AS float8)"
@@ -46,9 +58,40 @@ def _arithmetic(sign: str) -> Render:
             if target.sql != "DOUBLE":
                 raise NotVetted(f"{sign} of values of type FLOAT: cast them to DOUBLE")
             return once(_IN_DOUBLES[sign], *_doubles(texts, arguments))
-        return f"({narrowed(f'(CAST({texts[0]} AS numeric) {sign} CAST({texts[1]} AS numeric))', target)})"
+        return f"({_exact(sign, texts, arguments, target)})"
 
     return render
+
+
+def _exact(sign: str, texts: tuple[str, ...], arguments: Arguments, target: Type) -> str:
+    """Print a sum, difference or product of whole numbers or numerics, NULL where the type does not hold it.
+
+    A numeric has the digits of the exact result: it is rounded where the type has fewer, and compared with
+    the ends of the type where the ranges of the operands reach them.
+    """
+    result = f"(CAST({texts[0]} AS numeric) {sign} CAST({texts[1]} AS numeric))"
+    if target.kind is not Kind.DECIMAL:
+        return _in_64_bits(sign, texts, arguments, target) or narrowed(result, target)
+    (width, scale), (most, places) = exact_size(sign, *(each.type for each in arguments)), digits(target)
+    if scale != places:
+        return narrowed(result, target)
+    interval = corners(in_decimals(OPERATIONS[sign]), *map(possible, arguments))
+    if width <= most or (most < WIDEST and fits(target, interval)):
+        return result
+    end = f"{'9' * (most - places) or 0}.{'9' * places or 0}"
+    return once(f"CASE WHEN {{}} BETWEEN -{end} AND {end} THEN {{}} END", result)
+
+
+def _in_64_bits(sign: str, texts: tuple[str, ...], arguments: Arguments, target: Type) -> str | None:
+    """Print it of whole numbers whose results 64 bits hold; None where they do not."""
+    interval = corners(OPERATIONS[sign], *map(possible, arguments))
+    if not all(holds(BIGINT, each) for each in (interval, *map(possible, arguments))):
+        return None
+    result = f"(CAST({texts[0]} AS int8) {sign} CAST({texts[1]} AS int8))"
+    name, ends = type_sql(target), type_range(target)
+    if holds(target, interval):
+        return result if target == BIGINT else f"CAST({result} AS {name})"
+    return once(f"CASE WHEN {{}} BETWEEN {ends.low} AND {ends.high} THEN CAST({{}} AS {name}) END", result)
 
 
 def _divided(name: str, sign: str) -> Render:

@@ -1,8 +1,9 @@
 """What must hold of a server, a role and a session before a row is read; whatever does not is refused: D602.
 
-Claim   while a session is open as ``check_session`` left it, the role writes nothing and reads the tables as
-        they are, names mean what PostgreSQL means by them, texts of numbers and times are in one format, and
-        no setting makes a statement fail after some time.
+Claim   while a session is open as ``check_session`` left it, the role writes nothing but temporary tables of
+        its own (temporary_tables.py) and reads the tables as they are, names mean what PostgreSQL means by
+        them, texts of numbers and times are in one format, and no setting makes a statement fail after some
+        time.
 Proof   The role is no superuser, has no right to write to the tables, to files or programs, and its sessions
         are read-only. Names are looked up in ``pg_catalog`` alone. Each setting is read back.
 Test    tests/privacy/test_postgres_walls.py

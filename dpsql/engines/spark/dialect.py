@@ -43,6 +43,7 @@ class Spark:
     """The dialect of one session: ``tables`` are SELECTs of the columns that are read, by their names."""
 
     infinity = "CAST('Infinity' AS double)"
+    inlines = False
 
     def __init__(self, tables: Mapping[str, str]) -> None:
         self._tables = tables
@@ -86,6 +87,12 @@ class Spark:
     def share(self, sql: str, factor: float) -> str:
         return self.scaled(sql, factor)
 
+    def squares(self, names: Sequence[str]) -> str | None:
+        return None
+
+    def with_factors(self, rows: str, factors: str, all_rows: bool) -> str:
+        return f"{rows} {'LEFT JOIN' if all_rows else 'JOIN'} {factors} ON {rows}.u = {factors}.u"
+
     def octave(self, sql: str) -> str:
         raise NotVetted("a bound search")  # logarithms may differ between machines
 
@@ -104,6 +111,9 @@ class Spark:
         self, scalar: Scalar, lookup: Lookup, column: Callable[[str], str], found: Found | None = None
     ) -> str:
         return printed(scalar, lookup, column, literal_sql, _called, refused)[0]
+
+    def hints(self, condition: Scalar, lookup: Lookup, column: Callable[[str], str]) -> list[str]:
+        return []
 
     def key(self, sql: str, type: Type) -> str:
         if type.kind is Kind.FLOAT:

@@ -17,7 +17,7 @@ from functools import partial
 from typing import TypeAlias, assert_never
 
 from dpsql.errors import refuse
-from dpsql.functions import Argument, ArgumentError, shelf
+from dpsql.functions import Argument, ArgumentError, Arguments, shelf
 from dpsql.functions.core.literals import constant, literal_sql
 from dpsql.functions.core.meaning import Lookup, checked, enforced, written
 from dpsql.ir.column import Interval, Kind
@@ -54,10 +54,7 @@ def _printed(
             function = shelf()[name]
             printed = [_printed(scalar, lookup, column_sql, found) for scalar in scalars]
             arguments = tuple(argument for _, argument in printed)
-            known = written(scalar, lookup)
-            if found is not None and name in _EXACT and all(map(_is_exact, arguments)):
-                arguments = tuple(map(partial(_ranged, found), scalars, arguments))
-                known = None
+            arguments, known = with_ranges(scalar, arguments, lookup, found)
             known = known or Argument(checked(function, arguments, type))
             sql = function.render(tuple(text for text, _ in printed), arguments, type)
             if len(sql) > LONGEST:
@@ -65,6 +62,15 @@ def _printed(
             return sql, known
         case _:
             assert_never(scalar)
+
+
+def with_ranges(
+    scalar: Call, arguments: Arguments, lookup: Lookup, found: Found | None
+) -> tuple[Arguments, Argument | None]:
+    """Return the arguments of a call with the ranges found of columns, and what is known of its result."""
+    if found is None or scalar.function not in _EXACT or not all(map(_is_exact, arguments)):
+        return arguments, written(scalar, lookup)
+    return tuple(map(partial(_ranged, found), scalar.arguments, arguments)), None
 
 
 def _is_exact(argument: Argument) -> bool:

@@ -1,0 +1,182 @@
+"""What is found once on PostgreSQL: where it is kept, and what happens where it cannot be."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from typing import Any
+
+import duckdb
+import psycopg
+import pytest
+from postgres_servers import Server, needs_postgres, running_server, track
+
+import dpsql
+from dpsql.audit import plan_of
+from dpsql.engines import Engine
+from dpsql.engines.postgres.engine import PostgresEngine
+from dpsql.engines.special_units import Limits
+from dpsql.ir.plan import MeasurePlan
+from dpsql.session import Session
+
+pytestmark = needs_postgres
+
+EVERYTHING = Limits(least=0, before=0, most=1, distinct=1, copied=0, long=0)
+
+POLICY = """\
+[budget]
+epsilon = 1000.0
+delta = 1e-6
+accountant = "zcdp"
+[unit]
+name = "person"
+table = "people"
+key = "id"
+[tables.people]
+[tables.visits]
+unit = { column = "id", references = "people.id" }
+rows_per_unit = 3
+[tables.visits.columns]
+kind = { values = ["a", "b", "c"] }
+cost = { range = [0, 500] }
+day = {}
+"""
+
+TABLES = """
+CREATE TABLE people (id BIGINT PRIMARY KEY);
+CREATE TABLE visits (id BIGINT, kind VARCHAR, cost DECIMAL(10, 2) NOT NULL, day DATE);
+INSERT INTO people SELECT * FROM generate_series(1, 300);
+INSERT INTO visits SELECT n % 310, substr('abc', 1 + CAST(n % 3 AS INTEGER), 1), n % 400,
+    CAST('2024-01-01' AS DATE) + CAST(n % 90 AS INTEGER) FROM generate_series(1, 900) AS t(n);
+INSERT INTO visits SELECT 7, 'a', 499.99, CAST('2024-02-03' AS DATE) FROM generate_series(1, 60);
+INSERT INTO visits VALUES (NULL, 'a', 77, NULL), (9, 'b', 5, CAST('infinity' AS DATE)),
+    (10, 'b', 6, CAST('-infinity' AS DATE));
+"""
+
+QUERIES = (
+    "SELECT kind, COUNT(*), AVG(cost) FROM visits GROUP BY kind",
+    "SELECT SUM(cost) FROM visits WHERE day < DATE '2024-01-31' + INTERVAL '1' MONTH",
+    "SELECT SUM(cost) FROM visits WHERE NOT (day < DATE '2024-01-31' + INTERVAL '1' MONTH)",
+    "SELECT SUM(cost) FROM visits WHERE day = DATE '2024-01-31' + INTERVAL '1' DAY OR kind = 'c'",
+    "SELECT kind, COUNT(DISTINCT id), SUM(cost * 2) FROM visits GROUP BY kind",
+)
+
+
+@dataclass(frozen=True)
+class Clinic:
+    server: Server
+    owner: psycopg.Connection[Any]
+    planner: Session
+
+    def engine(self, limits: Limits | None = EVERYTHING) -> PostgresEngine:
+        return PostgresEngine(self.server.url("clinic"), limits=limits)
+
+    def measures(self) -> list[MeasurePlan]:
+        return [each for sql in QUERIES for each in plan_of(self.planner, sql, 1.0).stages[0].measures]
+
+    def kept(self) -> list[str]:
+        """Return the temporary tables of all sessions."""
+        rows = self.owner.execute("SELECT relname FROM pg_class WHERE relpersistence = 't' AND relkind = 'r'")
+        return [str(name) for (name,) in rows.fetchall()]
+
+
+@pytest.fixture(scope="module")
+def clinic(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Clinic]:
+    folder = tmp_path_factory.mktemp("clinic")
+    with duckdb.connect(str(folder / "clinic.duckdb")) as connection:
+        connection.execute(TABLES)
+    (folder / "clinic.toml").write_text(POLICY)
+    with (
+        running_server() as server,
+        server.database("clinic") as owner,
+        dpsql.connect(folder / "clinic.duckdb") as here,
+    ):
+        owner.execute(TABLES.encode())
+        track(owner, "people", "visits")
+        yield Clinic(server, owner, here._open())
+
+
+def sums(engine: Engine, measures: list[MeasurePlan]) -> list[dict[str, tuple[int, ...]]]:
+    tables = (engine.measure(each) for each in measures)
+    return [
+        {repr(group): tuple(row) for group, row in zip(each.groups, each.sums.tolist(), strict=True)}
+        for each in tables
+    ]
+
+
+@pytest.fixture(scope="module")
+def known(clinic: Clinic) -> list[dict[str, tuple[int, ...]]]:
+    """DuckDB's sums, which are those of PostgreSQL with a clip for every unit."""
+    ours = sums(clinic.planner.engine, clinic.measures())
+    with closing(clinic.engine(None)) as engine:
+        assert sums(engine, clinic.measures()) == ours
+    return ours
+
+
+def statements(engine: PostgresEngine, measures: list[MeasurePlan]) -> list[str]:
+    return [engine._fast_sums().statement(each) for each in measures]
+
+
+def test_what_is_found_is_kept_until_the_session_ends(
+    clinic: Clinic, known: list[dict[str, tuple[int, ...]]]
+) -> None:
+    measures = clinic.measures()
+    with closing(clinic.engine()) as engine:
+        assert sums(engine, measures) == known
+        kept = clinic.kept()
+        assert kept
+        assert sums(engine, measures) == known
+        assert clinic.kept() == kept
+        assert all("pg_temp" in each for each in statements(engine, measures))
+    wait_for(lambda: clinic.kept() == [])
+
+
+def test_without_the_right_to_keep_it_stands_in_each_statement(
+    clinic: Clinic, known: list[dict[str, tuple[int, ...]]]
+) -> None:
+    clinic.owner.execute("REVOKE TEMPORARY ON DATABASE clinic FROM PUBLIC")
+    try:
+        with closing(clinic.engine()) as engine:
+            measures = clinic.measures()
+            assert sums(engine, measures) == known
+            assert clinic.kept() == []
+            for each in statements(engine, measures):
+                assert "pg_temp" not in each
+                assert "UNION ALL" in each
+    finally:
+        clinic.owner.execute("GRANT TEMPORARY ON DATABASE clinic TO PUBLIC")
+
+
+def test_a_lost_connection_takes_it_along(clinic: Clinic, known: list[dict[str, tuple[int, ...]]]) -> None:
+    measures = clinic.measures()
+    with closing(clinic.engine()) as engine:
+        assert sums(engine, measures) == known
+        clinic.owner.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'reader'"
+        )
+        wait_for(lambda: clinic.kept() == [])
+        with pytest.raises(dpsql.OperationalError) as lost:
+            engine.measure(measures[0])
+        assert lost.value.code == "D601"
+        assert sums(engine, measures) == known
+        assert clinic.kept() != []
+
+
+def test_nothing_is_found_in_rows_that_came_later(clinic: Clinic) -> None:
+    measures = clinic.measures()
+    with closing(clinic.engine()) as engine:
+        clinic.owner.execute("INSERT INTO visits VALUES (8, 'b', 1, NULL)")
+        with pytest.raises(dpsql.OperationalError) as changed:
+            engine.measure(measures[0])
+        assert changed.value.code == "D602"
+    clinic.owner.execute("DELETE FROM visits WHERE id = 8 AND cost = 1")
+
+
+def wait_for(condition: Callable[[], bool]) -> None:
+    for _ in range(100):
+        if condition():
+            return
+        time.sleep(0.1)
+    raise AssertionError("it did not happen within ten seconds")
