@@ -7,6 +7,8 @@ SELECT DP_ABOVE('many', COUNT(*)) ...        the question; what is measured for 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from functools import partial
 
 import pytest
 from cases import Case, all_cases
@@ -50,13 +52,6 @@ def mean_of(case: Case) -> str | None:
     return sql.replace("DP_ABOVE('mean', ", "DP_HOLDOUT('mean', 1, ")
 
 
-CASES = [
-    case
-    for case in all_cases()
-    if case.outcome == "accepted" and case.policy.name == "world.toml" and question_of(case, "many")
-]
-
-
 def planned(worlds: Worlds, case: Case, alert: str) -> tuple[AlertPlan, AlertQuestion] | None:
     """What a question would measure; None where it is refused."""
     db = worlds.connections["world", case.policy.name]
@@ -74,11 +69,10 @@ def planned(worlds: Worlds, case: Case, alert: str) -> tuple[AlertPlan, AlertQue
     return None if plan.question is None else (plan.alert, plan.question)
 
 
-MEANS = [
-    case
-    for case in all_cases()
-    if case.outcome == "accepted" and case.policy.name == "world.toml" and mean_of(case)
-]
+def asked_as(question: Callable[[Case], str | None]) -> list[Case]:
+    """The accepted fixtures of which a question can be made."""
+    cases = (case for case in all_cases() if case.outcome == "accepted" and case.policy.name == "world.toml")
+    return [case for case in cases if question(case)]
 
 
 def test_a_unit_moves_holdouts_as_declared(worlds: Worlds) -> None:
@@ -86,7 +80,7 @@ def test_a_unit_moves_holdouts_as_declared(worlds: Worlds) -> None:
     db = worlds.connections["world", "world.toml"]
     db.execute("CREATE PRIVATE HOLDOUT mean WITH (epsilon = 0.1, max_rows = 3, upper = 1e4)")
     asked = 0
-    for case in MEANS:
+    for case in asked_as(mean_of):
         try:
             with db._using() as session:
                 question = prepared(session, Source(mean_of(case) or ""), (), None).plan.question
@@ -121,7 +115,7 @@ def _two(sums: list[list[int]]) -> tuple[int, int]:
 def test_a_unit_moves_questions_as_declared(alert: str, every: int, worlds: Worlds) -> None:
     """Of every so many fixtures; in sweeps of all."""
     asked = 0
-    for case in CASES[::every]:
+    for case in asked_as(partial(question_of, alert=alert))[::every]:
         found = planned(worlds, case, alert)
         if found is None:
             continue

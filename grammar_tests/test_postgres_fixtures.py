@@ -164,7 +164,7 @@ def moved(both: Both, case: Case) -> list[str]:
 
 
 def test_a_share_of_the_fixtures(both: Both) -> None:
-    outcomes = {case.id: both.outcome(case) for case in CASES[::100]}
+    outcomes = {case.id: both.outcome(case) for case in CASES[1::100]}  # of others, one takes half a minute
     assert set(outcomes.values()) <= {EQUAL, REFUSED, ABSENT, SLOW}, outcomes
     assert Counter(outcomes.values())[EQUAL] >= len(outcomes) * 2 // 3
 
