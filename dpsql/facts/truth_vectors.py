@@ -334,8 +334,18 @@ class TruthVectors:
         self._cuts |= {(i, constant) for constant in constants if constant is not None}
         numbers = [None if constant is None else value.number(constant) for constant in constants]
 
+        known: dict[Place, Truth] = {}  # of the present places of the constants
+        at = value.at
+
         def truth_of(row: _Row) -> Truth:
-            return _compare(sign, row[i], [None if n is None else value.at[n] for n in numbers])
+            nonlocal at
+            if value.at is not at:
+                at = value.at
+                known.clear()
+            place = row[i]
+            if place not in known:
+                known[place] = _compare(sign, place, [None if n is None else at[n] for n in numbers])
+            return known[place]
 
         return truth_of
 

@@ -19,9 +19,13 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
 
 from dpsql.facts.schema import facts_of
 from dpsql.facts.truth_vectors import Question, TruthVectors, linked
@@ -30,6 +34,9 @@ from dpsql.ir.measure import Measure
 from dpsql.ir.scalar import Call, Literal, Scalar
 from dpsql.ir.statistic import Family, Part, Statistic
 from dpsql.lazy_dataclass import dataclass
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray  # numpy loads its typing apart, and slowly
 
 _FAMILIES = 300
 """Most families compared at a time; families of different parts count as overlapping."""
@@ -62,10 +69,11 @@ def candidates(measure: Measure) -> list[Measure]:
         return [measure]
     truths = TruthVectors(facts_of(measure.relation))
     apart = _apart([_may_add(family, measure, truths) for family in measure.families], truths)
-    options = [[(), *blocks] for blocks in _options(measure, truths)]
+    options = [[(), *blocks] for blocks in _options(measure, truths)]  # alive: levels go by identity
     combinations = itertools.islice(itertools.product(*options), _COMBINATIONS)
+    levels: dict[int, _Levels] = {}  # of each block once: many combinations have it
     rewrites = [
-        _with_cells(measure, [block for blocks in combination for block in blocks], apart)
+        _with_cells(measure, [block for blocks in combination for block in blocks], apart, levels)
         for combination in combinations
     ]
     best = [min(rewrites, key=cost) for cost in (_cost_in_l1, _cost_in_l2)]
@@ -80,7 +88,8 @@ def load(measure: Measure) -> Fraction:
     cells = [cell for finish in measure.finishes for number in finish.statistics for cell in number]
     if measure.units is not None and measure.units not in cells:
         cells.append(measure.units)
-    return sum((Fraction(1, measure.statistics[cell].most ** 2) for cell in cells), Fraction(0))
+    times = Counter(measure.statistics[cell].most for cell in cells)
+    return sum((Fraction(count, most**2) for most, count in times.items()), Fraction(0))
 
 
 def _cost_in_l1(measure: Measure) -> Fraction:
@@ -203,23 +212,30 @@ def _condition(statistic: Statistic) -> Scalar | None:
 def _cells(block: _Block) -> Iterator[tuple[_Vector, Scalar | None]]:
     """Yield the vectors in which some condition is true, each with its path in the tree as a condition."""
 
-    def split(vectors: list[_Vector], path: list[Scalar]) -> Iterator[tuple[_Vector, Scalar | None]]:
-        if len(vectors) == 1:
-            if any(vectors[0]):
-                yield vectors[0], _all_of(path)
+    truths = np.array(block.vectors, dtype=bool)
+
+    def split(rows: NDArray[np.int64], path: list[Scalar]) -> Iterator[tuple[_Vector, Scalar | None]]:
+        if len(rows) == 1:
+            vector = block.vectors[rows[0]]
+            if any(vector):
+                yield vector, _all_of(path)
             return
-        even = [min(sum(column), len(vectors) - sum(column)) for column in zip(*vectors, strict=True)]
-        i = even.index(max(even))
+        true = truths[rows].sum(axis=0)
+        i = int(np.argmax(np.minimum(true, len(rows) - true)))  # the first that splits most evenly
         condition = block.conditions[i]
         assert condition is not None, "a condition that is always true splits nothing"
         untrue = Call("is_distinct_from", (condition, Literal(True, BOOLEAN)))
-        yield from split([vector for vector in vectors if vector[i]], [*path, condition])
-        yield from split([vector for vector in vectors if not vector[i]], [*path, untrue])
+        yes = truths[rows, i]
+        yield from split(rows[yes], [*path, condition])
+        yield from split(rows[~yes], [*path, untrue])
 
-    return split(list(block.vectors), [])
+    return split(np.arange(len(block.vectors)), [])
 
 
-def _levels(block: _Block) -> list[list[tuple[_Vector, Scalar | None]]]:
+_Levels: TypeAlias = list[list[tuple[_Vector, Scalar | None]]]
+
+
+def _levels(block: _Block) -> _Levels:
     """Return the cells, each with the families that add it and its condition.
 
     With runs there are two lists, runs and cells: a family adds the runs that it contains, and the cells of
@@ -257,7 +273,9 @@ def _all_of(parts: list[Scalar]) -> Scalar | None:
 # ---- the measure -------------------------------------------------------------------------------------
 
 
-def _with_cells(measure: Measure, blocks: list[_Block], apart: list[set[int]]) -> Measure:
+def _with_cells(
+    measure: Measure, blocks: list[_Block], apart: list[set[int]], levels: dict[int, _Levels]
+) -> Measure:
     """Replace the blocks' families by cells, and merge families that no row is active in together."""
     first = {block.families[0]: block for block in blocks}
     inside = {i for block in blocks for i in block.families}
@@ -267,7 +285,9 @@ def _with_cells(measure: Measure, blocks: list[_Block], apart: list[set[int]]) -
     for place, family in enumerate(measure.families):
         if place in first:
             block = first[place]
-            for level in _levels(block):
+            if id(block) not in levels:
+                levels[id(block)] = _levels(block)
+            for level in levels[id(block)]:
                 cells: list[tuple[int, ...]] = []
                 for uses, condition in level:
                     for i, used in zip(block.families, uses, strict=True):
