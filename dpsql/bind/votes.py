@@ -31,6 +31,7 @@ _EXAMPLE = "SELECT smoker, age, ward FROM patients"
 _USE = Use("a vote", "reads", "teachers learn from the rows as they are, in an order of their own", _EXAMPLE)
 
 _READ = (Kind.BOOLEAN, Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT, Kind.TEXT, Kind.DATE, Kind.TIMESTAMP)
+"""Of timestamps only the usual ones: others may fail where one is compared with the years that Python has."""
 
 
 def bind_vote(query: Query, known: Known, evaluate: Evaluate, describe: Describe) -> VoteQuery:
@@ -63,11 +64,11 @@ def bind_vote(query: Query, known: Known, evaluate: Evaluate, describe: Describe
             node = query.tree.expressions[min(at, len(query.tree.expressions) - 1)]
             assert isinstance(column.scalar, Ref)
             check_tells_nobody(ctx, column.scalar, relation, node, "leave it out: it predicts nobody else")
-            kind = fact_of(column.scalar, facts).type.kind
-            if kind not in _READ:
+            its = fact_of(column.scalar, facts).type
+            if its.kind not in _READ or (its.kind is Kind.TIMESTAMP and its.sql != "TIMESTAMP"):
                 raise refuse(
                     "D252",
-                    f"no learner reads a column of this type ({kind.value})",
+                    f"no learner reads a column of this type ({its.said})",
                     ctx.span(unaliased(node)),
                     help="make a number, a text, a boolean, a date or a timestamp of it",
                 )

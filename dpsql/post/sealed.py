@@ -371,7 +371,8 @@ class Sealed:
         wanted = [name for name in every if mentioned is None or fold(name) in mentioned]
         if there is not None and there.issuperset(wanted):
             return
-        wanted = [name for name in every if name in wanted or name in (there or ())] or every[:1]
+        # the second copy is the last one: what copies take must not grow with every column that is asked for
+        wanted = every if there is not None else wanted or every[:1]
         kinds, rows = self._public.rows(table, wanted)
         types = [_spelled_name(kind) for kind in kinds]
         listed = ", ".join(f"{quote(name)} {kind}" for name, kind in zip(wanted, types, strict=True))

@@ -7,7 +7,8 @@ Claim   the answers of a teacher are a random function of its own rows and the p
         teachers have or do.
 Proof   A teacher is forked from a process that has the learner and the public rows, and never a private one;
         its rows come through a socket that only it has. It has a temporary folder of its own, its random
-        numbers are seeded anew, and it ends, with the processes that it started, before the next one starts.
+        numbers are seeded anew, and it ends, with the processes that it started, before the next one starts;
+        where the vote is interrupted it ends at once, and its folder is removed.
         So none slows another down. Its time is that of the processor, which others do not use; only one that
         waits for something else is stopped by the clock. No rows, an error, too much time, too few or too
         many labels and an unlisted one are the first label; what it prints goes nowhere.
@@ -18,10 +19,12 @@ Test    tests/privacy/test_votes.py
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import socket
 import subprocess
 import sys
+import tempfile
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -37,6 +40,7 @@ INSIDE = "DPSQL_TEACHER"
 """Set in the environment of learners: they ask no votes themselves."""
 
 _LOADING = 120.0  # seconds that a learner's file may take to be loaded
+_STOPPING = 5.0  # seconds
 _ENVIRONMENT = {INSIDE: "1", "PYTHONHASHSEED": "0"}
 _ENVIRONMENT |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
@@ -50,6 +54,7 @@ class Teachers:
 
     def _start(self) -> None:
         learner, ballot = self._ballot.learner, self._ballot
+        self._folder = tempfile.mkdtemp(prefix="dpsql-teachers-")
         self._end, other = socket.socketpair()
         with other:
             self._process = subprocess.Popen(
@@ -64,7 +69,7 @@ class Teachers:
         said = "it takes too long"
         with suppress(OSError, EOFError):
             asked = (learner.module, learner.file, learner.function, list(ballot.rows), list(self._labels))
-            send(self._end, (list(sys.path), *asked, ballot.seconds))
+            send(self._end, (list(sys.path), *asked, ballot.seconds, self._folder))
             said = receive(self._end)
         if said:
             self.close()
@@ -104,9 +109,13 @@ class Teachers:
 
     def close(self) -> None:
         self._end.close()
+        self._process.terminate()  # it stops the teacher too
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(_STOPPING)
         with suppress(ProcessLookupError):
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
+        shutil.rmtree(self._folder, ignore_errors=True)
 
     def __enter__(self) -> Teachers:
         return self

@@ -11,6 +11,7 @@ the order of the public rows.
 
 from __future__ import annotations
 
+import ctypes
 import importlib
 import importlib.util
 import os
@@ -35,6 +36,9 @@ WAITING = 10
 """How many times longer than its seconds of the processor a teacher may take, if it waits for something."""
 
 _PAUSE = 0.002
+_SET_PDEATHSIG = 1  # of prctl(2)
+_TEACHER: list[int] = []
+"""The process of the teacher that learns now."""
 
 
 def send(end: socket.socket, value: object) -> None:
@@ -61,7 +65,7 @@ def main() -> None:
     """Serve the parent at the other end of standard input, until that is closed."""
     parent = socket.socket(fileno=0)
     try:
-        path, module, file, function, rows, labels, seconds = receive(parent)
+        path, module, file, function, rows, labels, seconds, folder = receive(parent)
     except EOFError:
         return
     try:
@@ -71,12 +75,14 @@ def main() -> None:
         send(parent, f"{type(error).__name__}: {error}")
         return
     places = {label: place for place, label in enumerate(labels)}
+    signal.signal(signal.SIGTERM, _stop)
     send(parent, "")
     while True:
         _, given, _, _ = socket.recv_fds(parent, 1, 1)
         if not given:
+            shutil.rmtree(folder, ignore_errors=True)
             return
-        _teach(socket.socket(fileno=given[0]), parent, learner, rows, places, seconds)
+        _teach(socket.socket(fileno=given[0]), parent, learner, rows, places, seconds, folder)
         send(parent, "ended")
 
 
@@ -100,13 +106,16 @@ def _teach(
     rows: list[Any],
     places: dict[Any, int],
     seconds: int,
+    inside: str,
 ) -> None:
     """Fork a teacher with a folder of its own, and wait for its end."""
-    folder = tempfile.mkdtemp(prefix="dpsql-teacher-")
+    folder, here = tempfile.mkdtemp(dir=inside), os.getpid()
     pid = os.fork()
     if not pid:
         try:
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
             os.setsid()
+            _end_with(here)
             with open(os.devnull, "rb") as nothing:
                 os.dup2(nothing.fileno(), parent.detach())
             os.chdir(folder)
@@ -115,6 +124,7 @@ def _teach(
         finally:  # whatever it raised is said to nobody
             os._exit(0)
     end.close()
+    _TEACHER.append(pid)
     until = time.monotonic() + WAITING * seconds + 1
     while os.waitpid(pid, os.WNOHANG) == (0, 0):
         if time.monotonic() > until:
@@ -122,7 +132,24 @@ def _teach(
         time.sleep(_PAUSE)
     with suppress(ProcessLookupError):  # processes of its own, if it left any
         os.killpg(pid, signal.SIGKILL)
+    _TEACHER.clear()
     shutil.rmtree(folder, ignore_errors=True)
+
+
+def _stop(number: int, frame: object) -> None:
+    """End at once, with the teacher and its processes: the parent does not wait for the rest."""
+    for pid in _TEACHER:
+        with suppress(ProcessLookupError):
+            os.killpg(pid, signal.SIGKILL)
+    os._exit(0)
+
+
+def _end_with(process: int) -> None:
+    """Let the system end this process as soon as the one that it was forked from has ended."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() != process:
+            os.kill(os.getpid(), signal.SIGKILL)
 
 
 def _learn(

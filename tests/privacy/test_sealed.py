@@ -286,3 +286,19 @@ def test_a_large_public_table_is_copied_once(tmp_path: Path) -> None:
             assert sealed._process.usable
             pids.add(sealed._process._pid)
         assert len(pids) == 1, "the table was copied again"
+
+
+def test_columns_that_are_asked_for_one_by_one_make_no_room_for_texts(tmp_path: Path) -> None:
+    """A table is copied twice at most, so that the copies add little to what a statement may take."""
+    path = tmp_path / "large.duckdb"
+    columns = ", ".join(f"repeat('{at % 10}', 100) || i AS c{at}" for at in range(12))
+    with duckdb.connect(str(path)) as made:
+        made.execute(f"CREATE TABLE large AS SELECT {columns} FROM range(25000) t(i)")
+        made.execute("CREATE TABLE people (id INTEGER PRIMARY KEY)")
+    policy = tmp_path / "large.toml"
+    policy.write_text(POLICY)
+    with dpsql.connect(path, policy, tmp_path / "large.ledger") as db:
+        for at in range(12):
+            db.execute(f"SELECT max(c{at}) FROM large")
+        with pytest.raises(dpsql.OperationalError, match="D604"):
+            db.execute("SELECT length(repeat('x', 200000000)) FROM large LIMIT 1")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import math
 import os
@@ -10,6 +11,9 @@ import random
 import shutil
 import subprocess
 import sys
+import tempfile
+import threading
+import time
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from pathlib import Path
@@ -263,6 +267,65 @@ def test_who_waits_is_stopped_with_all_its_processes(
     assert _votes(db, _plan(db, learners.waiting, teachers=2)) == [[2, 0, 0]] * 3
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+def test_who_is_interrupted_leaves_no_process_and_no_row(
+    db: dpsql.Connection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    plan = _plan(db, learners.waiting)
+    rows = [example for _, example in db._open().engine.examples(plan).rows]
+    with Teachers(plan.ballot, plan.labels) as teachers:
+        thread = threading.Thread(
+            target=lambda: suppressed(teachers._answered, rows, 2 * len(ROWS)), daemon=True
+        )
+        thread.start()
+        found = _learning(folder)
+        assert len(found) == 2, "a teacher and its child"
+    thread.join()
+    assert list(folder.iterdir()) == []
+    until = time.monotonic() + 20
+    while _learning(folder, 0) and time.monotonic() < until:
+        time.sleep(0.05)
+    assert _learning(folder, 0) == []
+
+
+def suppressed(call: Callable[..., object], *arguments: object) -> None:
+    with contextlib.suppress(Exception):
+        call(*arguments)
+
+
+def _learning(folder: Path, wanted: int = 2) -> list[str]:
+    """Return the processes that work in a folder of teachers, when there are as many as wanted."""
+    until = time.monotonic() + 20
+    found: list[str] = []
+    while time.monotonic() < until:
+        found = []
+        for each in Path("/proc").glob("[0-9]*/cwd"):
+            with contextlib.suppress(OSError):
+                found += [each.parent.name] if os.readlink(each).startswith(str(folder)) else []
+        if len(found) >= wanted:
+            break
+        time.sleep(0.02)
+    return found
+
+
+@pytest.mark.parametrize("kind", ["TIMESTAMP_NS", "TIMESTAMP_MS", "TIMESTAMP_S", "TIMESTAMPTZ"])
+def test_moments_that_may_fail_in_a_comparison_are_refused(tmp_path: Path, kind: str) -> None:
+    path, policy = tmp_path / "moments.duckdb", tmp_path / "moments.toml"
+    with duckdb.connect(str(path)) as made:
+        made.execute(f"CREATE TABLE patients (patient_id INTEGER PRIMARY KEY, ward VARCHAR, seen {kind})")
+        made.execute("INSERT INTO patients VALUES (1, 'A', '2024-01-01'), (2, 'B', NULL)")
+    text = POLICY.format(accountant="approx")
+    policy.write_text(text[: text.index("age =")] + "seen = {}\n")
+    with dpsql.connect(path, policy) as db:
+        with pytest.raises(dpsql.Error, match="no learner reads") as refused:
+            dpsql.vote(db, "SELECT ward, seen FROM patients", learners.majority, [("x",)])
+        assert refused.value.code == "D252"
+        assert db.budget.spent == 0
+
+
 def _program(db: dpsql.Connection, text: str, instead: str) -> Path:
     from dpsql.teachers import teacher_program
 
@@ -281,8 +344,8 @@ def test_planted_teachers_that_are_not_forked_leave_something(
     db: dpsql.Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With one folder for all, or rows that are learned from in the process itself, the test above fails."""
-    program = _program(db, 'tempfile.mkdtemp(prefix="dpsql-teacher-")', f"{str(db.ledger_path.parent)!r}")
-    program.write_text(program.read_text().replace("shutil.rmtree", "str"))
+    program = _program(db, "tempfile.mkdtemp(dir=inside)", f"{str(db.ledger_path.parent)!r}")
+    program.write_text(program.read_text().replace("shutil.rmtree(folder, ignore_errors=True)", "pass"))
     monkeypatch.setattr("dpsql.teachers.processes.PROGRAM", program)
     assert _votes(db, _plan(db, learners.stateful)) != [[0, 6, 0]] * 3
 

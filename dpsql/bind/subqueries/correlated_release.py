@@ -96,6 +96,6 @@ def _columns_around(ctx: Context, items: list[Item]) -> tuple[Scope, dict[str, F
             unique_name = ctx.fresh(name)
             facts[unique_name] = Fact(type_named(spelled))
             visible.append(Visible(item.alias, name, Ref(unique_name)))
-            if isinstance(item.source.tree, exp.Table):
+            if isinstance(item.source.tree, exp.Table) and not item.names:  # else they are other columns
                 origins[unique_name] = (item.source.tree.name, name)
     return Scope(tuple(visible)), facts, origins

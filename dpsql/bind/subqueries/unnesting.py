@@ -9,7 +9,7 @@ Each is added to the relation when it is met. Names are unique, so expressions b
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import NoReturn
@@ -380,7 +380,9 @@ class SubqueryUnnester(RowBuilder):
         per_unit = private and on_the_unit(self.relation, joined.relation, [part for _, part in joined.outer])
         inside = [key for key, _ in correlations]
         if private and not per_unit:
-            lists = [self._key_list(within.bind(around)) for _, around in correlations]
+            # a subquery with groups of its own would have them by other names
+            narrowed = () if inner.args.get("group") else self.narrowed
+            lists = [self._key_list(within.bind(around), narrowed) for _, around in correlations]
             inner, inside = decorrelate.join_key_lists(inner, inside, lists, ctx.fresh)
         select = decorrelate.grouped_by_keys(
             inner, inside, list(joined.local), values, per_unit, distinct, ctx.fresh
@@ -405,13 +407,13 @@ class SubqueryUnnester(RowBuilder):
         outside = [scalars.bind(outer) for _, outer in correlations]
         return rows, self._equalities(outside, columns, rows.relation, span)
 
-    def _key_list(self, around: Scalar) -> exp.Select | None:
+    def _key_list(self, around: Scalar, narrowed: Sequence[Narrowed]) -> exp.Select | None:
         """Return the query of the list of a key's values, where there is one."""
         origins = origins_of(self.relation, around)
         if len(origins) != 1:
             return None
         [origin] = origins
-        return key_list(self.ctx, self.env, origin, alias_of(around, self.scope), self.narrowed)
+        return key_list(self.ctx, self.env, origin, alias_of(around, self.scope), narrowed)
 
 
 def bind_from_and_where(

@@ -1,0 +1,140 @@
+"""Groups of a correlated subquery are known where the conditions around leave few keys of a public table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import duckdb
+import pytest
+
+import dpsql
+from dpsql.audit import plan_of
+from dpsql.audit.oracles import meaning, ready_measures, silent_rows, violations
+from dpsql.bind.subqueries import key_lists
+from dpsql.ir.plan import Plan, PublicKeys, Threshold
+from dpsql.session import Session
+
+POLICY = """\
+[budget]
+epsilon = 100.0
+delta = 1e-6
+accountant = "approx"
+[query]
+epsilon = 1.0
+[unit]
+name = "buyer"
+column = "buyer"
+[tables.lines]
+rows_per_unit = 40
+[tables.lines.columns]
+buyer = {}
+part = {}
+quantity = { range = [0, 50] }
+[tables.parts]
+public = true
+key = "part"
+[tables.few]
+public = true
+"""
+
+LINES = (
+    "SELECT i % 500 AS buyer, i % 3000 AS part, CAST(i * 7 % 51 AS DOUBLE) AS quantity FROM range(15000) t(i)"
+)
+PARTS = "SELECT i AS part, 'brand ' || i % 300 AS brand, i % 7 AS size FROM range(3000) t(i)"
+
+FEW_ROWS = "SELECT i * 3 AS part, 2000 + i AS size FROM range(20) t(i)"
+
+AVERAGE = "(SELECT AVG(l.quantity) FROM lines AS l WHERE l.part = p.part)"
+FEW = {
+    "private rows around": "SELECT COUNT(*) FROM lines AS o, parts AS p "
+    f"WHERE p.part = o.part AND p.brand = 'brand 7' AND o.quantity < {AVERAGE}",
+    "JOIN ... ON": "SELECT SUM(o.quantity) FROM lines AS o JOIN parts AS p ON p.part = o.part "
+    f"WHERE brand IN ('brand 7', 'brand 8') AND size BETWEEN 1 AND 5 AND o.quantity > {AVERAGE}",
+    "public rows around": f"SELECT p.part, {AVERAGE} AS average FROM parts AS p WHERE brand LIKE 'brand 17%'",
+}
+MANY = {
+    "no condition": f"SELECT p.part, {AVERAGE} AS average FROM parts AS p",
+    "another table's condition": "SELECT COUNT(*) FROM lines AS o, parts AS p "
+    f"WHERE p.part = o.part AND o.quantity > 40 AND o.quantity < {AVERAGE}",
+    "too few are left out": f"SELECT p.part, {AVERAGE} AS average FROM parts AS p WHERE p.size < 6",
+    "a call": f"SELECT p.part, {AVERAGE} AS average FROM parts AS p WHERE length(p.brand) < 8",
+    "groups of its own": "SELECT COUNT(*) FROM lines AS o JOIN parts AS p ON p.part = o.part "
+    "WHERE brand = 'brand 7' AND o.quantity > "
+    "(SELECT AVG(l.quantity) FROM lines AS l WHERE l.part = p.part GROUP BY l.part)",
+    "rows that no part has": "SELECT COUNT(*) FROM lines AS o LEFT JOIN parts AS p ON p.part = o.part "
+    f"WHERE p.brand = 'brand 7' AND o.quantity < {AVERAGE}",
+}
+
+
+@pytest.fixture
+def session(tmp_path: Path) -> Iterator[Session]:
+    path, policy = tmp_path / "shop.duckdb", tmp_path / "shop.toml"
+    with duckdb.connect(str(path)) as made:
+        made.execute(f"CREATE TABLE lines AS {LINES}")
+        made.execute(f"CREATE TABLE parts AS {PARTS}")
+        made.execute(f"CREATE TABLE few AS {FEW_ROWS}")
+    policy.write_text(POLICY)
+    with dpsql.connect(path, policy, tmp_path / "shop.ledger") as db:
+        yield db._open()
+
+
+def inner_rule(session: Session, plan: Plan) -> PublicKeys | Threshold:
+    """Return the rule of the subquery's release, which is the first."""
+    rule = ready_measures(plan, session.engine, session.sealed)[0].rule
+    assert isinstance(rule, PublicKeys | Threshold)
+    return rule
+
+
+def misread(session: Session, sql: str) -> list[str]:
+    plan = plan_of(session, sql, 1.0)
+    with duckdb.connect() as plain:
+        plain.execute(f"CREATE TABLE lines AS {LINES}")
+        plain.execute(f"CREATE TABLE parts AS {PARTS}")
+        rows = plain.execute(sql).fetchall()
+    return meaning(silent_rows(session, plan), rows, 1e-3, False)
+
+
+@pytest.mark.parametrize("kind", FEW)
+def test_few_keys_are_a_list_and_mean_the_same(session: Session, kind: str) -> None:
+    assert isinstance(inner_rule(session, plan_of(session, FEW[kind], 1.0)), PublicKeys)
+    assert misread(session, FEW[kind]) == []
+
+
+@pytest.mark.parametrize("kind", MANY)
+def test_keys_that_are_not_known_to_be_few_stay_private(session: Session, kind: str) -> None:
+    assert isinstance(inner_rule(session, plan_of(session, MANY[kind], 1.0)), Threshold)
+
+
+@pytest.mark.parametrize("kind", FEW)
+def test_nobody_moves_more_than_is_declared(session: Session, tmp_path: Path, kind: str) -> None:
+    measures = ready_measures(plan_of(session, FEW[kind], 1.0), session.engine, session.sealed)
+    exact = [session.engine.measure(each) for each in measures]
+    path = tmp_path / "without.duckdb"
+    with duckdb.connect(str(path)) as made:
+        made.execute(f"CREATE TABLE lines AS SELECT * FROM ({LINES}) WHERE buyer <> 7")
+        made.execute(f"CREATE TABLE parts AS {PARTS}")
+        made.execute(f"CREATE TABLE few AS {FEW_ROWS}")
+    with dpsql.connect(path, tmp_path / "shop.toml", tmp_path / "without.ledger") as db:
+        engine = db._open().engine
+        for each, whole in zip(measures, exact, strict=True):
+            assert violations(each, whole, engine.measure(each)) == []
+
+
+def test_a_list_of_another_condition_is_found(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Planted: the parts of WHERE leave keys out that the rows around still have."""
+    listed = key_lists._list_of
+    monkeypatch.setattr(
+        key_lists, "_list_of", lambda origin, alias, parts: listed(origin, alias, parts).where("size = 0")
+    )
+    assert misread(session, FEW["public rows around"]) != []
+
+
+def test_columns_that_are_renamed_are_those_of_the_table(session: Session) -> None:
+    average = "(SELECT AVG(l.quantity) FROM lines AS l WHERE l.part = p.size)"
+    sql = f"SELECT p.size, {average} FROM few AS p(size, part)"
+    with duckdb.connect() as plain:
+        plain.execute(f"CREATE TABLE lines AS {LINES}")
+        plain.execute(f"CREATE TABLE few AS {FEW_ROWS}")
+        rows = plain.execute(sql).fetchall()
+    assert meaning(silent_rows(session, plan_of(session, sql, 1.0)), rows, 1e-3, False) == []
