@@ -227,7 +227,7 @@ def scaled_units_get_whole_noise() -> AbstractContextManager[None]:
     def whole(facts: Any, clip: Any) -> bool:
         return bool(clip.shape is Shape.ROWS or (facts.settled() and facts.only_counts_units()))
 
-    return _set(noise_choice, "_whole_units", whole)
+    return _set(noise_choice, "whole_units", whole)
 
 
 def one_grouping_set_counts_units() -> AbstractContextManager[None]:
