@@ -55,7 +55,7 @@ class FastSums:
     few: int = 10_000
     dialect: Dialect = DUCKDB
     tables: TemporaryTables | None = None
-    plain: Callable[[MeasurePlan, bool, Dialect], str] = measure_sql
+    plain: Callable[[MeasurePlan, bool, Dialect], str] | None = None
     _units: SpecialUnits = field(init=False)
     _extremes: Extremes = field(init=False)
     _totals: UnitTotals = field(init=False)
@@ -73,11 +73,11 @@ class FastSums:
         """Return the SELECT of a measure's exact sums."""
         source = row_source(planned.measure.uncopied)
         if source is None or planned.bound[1] >= CELL:
-            return self.plain(planned, False, self.dialect)
+            return (self.plain or measure_sql)(planned, False, self.dialect)
         size = self._size(source.scan.table)
         if size < self.limits.least:
             few = 0 < size * source.fan * planned.measure.copies <= self.few
-            return self.plain(planned, few, self.dialect)
+            return (self.plain or measure_sql)(planned, few, self.dialect)
         self._asked[source.scan.table] += 1
         if self._asked[source.scan.table] <= self.limits.before:
             return measure_sql(planned, dialect=self.dialect)

@@ -23,7 +23,6 @@ from dpsql.ir.measure import REPLICA_ID, REPLICA_NUMBER, REPLICAS, replicas_of
 from dpsql.policy.model import LimitsRule
 from dpsql.policy.names import fold, perhaps
 from dpsql.policy.toml_spelling import memory_text
-from dpsql.post.columns_mentioned import columns_mentioned
 from dpsql.post.projection import or_null, picked_columns, picked_rows, types_of
 from dpsql.post.sealed_process import Failed, Full, Late, Many, Process, does_not_start, left, size_of, taken
 
@@ -360,6 +359,8 @@ class Sealed:
     def _load_tables(self, tables: Sequence[str], sql: str) -> None:
         """Copy what SQL can read of public tables into the engine once, under their names in the policy."""
         if tables:
+            from dpsql.post.columns_mentioned import columns_mentioned
+
             mentioned = columns_mentioned(sql)
             for table in tables:
                 self._load_table(table, mentioned)

@@ -25,6 +25,7 @@ from dpsql.audit import plan_of
 from dpsql.audit.neighbours import shuffled, without
 from dpsql.audit.oracles import violations, without_noise
 from dpsql.engines import fast_sums
+from dpsql.engines.dialect import DUCKDB, Dialect
 from dpsql.engines.measure_sql import measure_sql
 from dpsql.ir.model import LARGEST_WEIGHT, Fit
 from dpsql.ir.plan import MeasurePlan, Noise, Plan, Shape
@@ -182,8 +183,8 @@ def test_nobody_moves_a_step_by_more_than_declared(many: Path, tmp_path: Path, s
 def planted(patch: pytest.MonkeyPatch, change: Callable[[str], str]) -> None:
     """Change the SQL of every step of which the engine reads rows."""
 
-    def changed(planned: MeasurePlan, few: bool = False) -> str:
-        sql = measure_sql(planned, few)
+    def changed(planned: MeasurePlan, few: bool = False, dialect: Dialect = DUCKDB) -> str:
+        sql = measure_sql(planned, few, dialect)
         assert change(sql) != sql
         return change(sql)
 
