@@ -61,7 +61,7 @@ def odd(examples: Rows, rows: Rows) -> list[Any]:
         case 8:
             os.kill(os.getppid(), signal.SIGKILL)
         case 9:
-            return None  # type: ignore[return-value]
+            return None  # type: ignore[return-value]  # what goes wrong
     return ["C"] * len(rows)
 
 

@@ -296,7 +296,7 @@ def test_a_kill_nine_leaves_the_outcome(tmp_path: Path) -> None:
 
             with dpsql.connect(tmp_path / "d.duckdb") as db:
                 db.execute(CREATE)
-                module.release = lambda *each: os.kill(os.getpid(), 9)  # type: ignore[assignment, return-value]
+                module.release = lambda *each: os.kill(os.getpid(), 9)  # type: ignore[assignment, return-value]  # ends the process
                 db.execute(ASK.format(0.9))
         finally:
             os._exit(1)
