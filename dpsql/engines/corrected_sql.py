@@ -41,9 +41,10 @@ from dpsql.engines.measure_sql import (
     vectors_of,
 )
 from dpsql.engines.number_sql import added_sql
-from dpsql.engines.relation_sql import Found, Reading, needs_units
+from dpsql.engines.relation_sql import Found, Reading
 from dpsql.engines.row_cells import NOT_KNOWN, Ends, Row, rows_sql
 from dpsql.engines.row_copies import decoded_sql
+from dpsql.facts.lent_units import needs_units
 from dpsql.ir.plan import MeasurePlan, Norm, Shape, Threshold
 from dpsql.ir.statistic import Part, Statistic
 from dpsql.lazy_dataclass import dataclass

@@ -11,7 +11,7 @@ from dpsql.aggregates import shelf as aggregates
 from dpsql.engines.dialect import DUCKDB, Dialect
 from dpsql.engines.identifiers import quote
 from dpsql.engines.unit_values import equal_sql, nullable_sql, parts_of, there_sql, value_sql
-from dpsql.facts.light_units import row_source
+from dpsql.facts.lent_units import compared_columns, hidden_units, is_equality, lent_unit
 from dpsql.facts.ownership import Owned, ownership_of
 from dpsql.facts.schema import fact_of, facts_of
 from dpsql.functions.core.windows import orders_all_columns, windows
@@ -37,7 +37,7 @@ from dpsql.ir.relation import (
     names_of,
     unit_types,
 )
-from dpsql.ir.scalar import Call, Ref, Scalar, conjuncts, refs
+from dpsql.ir.scalar import Ref, Scalar, conjuncts, refs
 from dpsql.lazy_dataclass import dataclass
 
 # ---- relations ---------------------------------------------------------------------------------------
@@ -183,8 +183,8 @@ def _is_stored(relation: Relation, reading: Reading) -> bool:
 def _compares_alike(part: Scalar, join: Join) -> bool:
     """Whether two columns of the same type are compared."""
     facts = {**facts_of(join.left), **facts_of(join.right)}
-    types = {facts[name].type for name in _compared_columns(part)}
-    return _is_equality(part) and len(_compared_columns(part)) == 2 and len(types) == 1
+    types = {facts[name].type for name in compared_columns(part)}
+    return is_equality(part) and len(compared_columns(part)) == 2 and len(types) == 1
 
 
 def _joins(relation: Relation, reading: Reading) -> int:
@@ -254,7 +254,7 @@ def _comma_separated(names: Iterable[str]) -> str:
 
 
 def _join(join: Join, read: Reading) -> str:
-    lent = _lent_unit(join)
+    lent = lent_unit(join)
     left, right = (
         _without_path(side, read) if lent is not None and lent.left is borrows else _select(side, read)
         for side, borrows in ((join.left, True), (join.right, False))
@@ -262,8 +262,7 @@ def _join(join: Join, read: Reading) -> str:
     facts = {**facts_of(join.left), **facts_of(join.right)}
     parts = conjuncts(join.condition) if join.condition is not None else ()
     if lent is not None:  # both units are the same value here
-        equal = frozenset((lent.unit, lent.same))
-        parts = tuple(part for part in parts if not (_is_equality(part) and _compared_columns(part) == equal))
+        parts = tuple(part for part in parts if not lent.says(part))
 
     if not read.units:
         unread = hidden_units(join.left) | hidden_units(join.right)
@@ -283,150 +282,6 @@ def _join(join: Join, read: Reading) -> str:
     if join.kind.one_sided:
         return read.dialect.one_sided(below(left), below(right), on, join.kind is JoinKind.ANTI)
     return f"SELECT *{extra} FROM {below(left)} {join.kind.value.upper()} JOIN {below(right)} ON {on}"
-
-
-@dataclass(frozen=True, slots=True)
-class _LentUnit:
-    """A join in which one table takes its unit from the other instead of joining it again in its scan.
-
-        treatments (unit: visit_id -> visits.patient_id) JOIN visits USING (visit_id)
-
-    The scan of treatments joins visits to read the unit. If the query joins the same table on the same unique
-    key, the scan's unit ``unit`` equals the other side's unit ``same`` in every row, so the join inside the
-    scan is left out. ``left`` says whether the scan without its own path is the left side.
-    """
-
-    left: bool
-    unit: str
-    same: str
-
-
-def _lent_unit(join: Join) -> _LentUnit | None:
-    if join.condition is None or not (join.kind is JoinKind.INNER or join.kind.one_sided):
-        return None
-    sides = ((False, join.right, join.left), (True, join.left, join.right))
-    for left, borrower, lender in sides[:1] if join.kind.one_sided else sides[::-1]:
-        inner = borrower
-        touched: frozenset[str] = frozenset()
-        while isinstance(inner, Filter):
-            touched |= refs(inner.condition)
-            inner = inner.input
-        if not isinstance(inner, Scan) or inner.owner is None or not inner.owner.links:
-            continue
-        owner, step = inner.owner, inner.owner.links[0]
-        if owner.name in touched or any(column.name == owner.name for column in inner.columns):
-            continue
-        if not isinstance(step.column, str):
-            continue
-        link_columns = {column.name for column in inner.columns if column.source == step.column}
-        for scan in _plain_scans(lender):
-            other = scan.owner
-            if scan.table != step.table or other is None:
-                continue
-            if (other.links, other.column) != (owner.links[1:], owner.column):
-                continue
-            keys = {column.name for column in scan.columns if column.source == step.key}
-            if any(
-                _is_equality(part) and _compared_columns(part) in _pairs(link_columns, keys)
-                for part in conjuncts(join.condition)
-            ):
-                return _LentUnit(left, owner.name, other.name)
-    return None
-
-
-def _is_equality(part: Scalar) -> bool:
-    return isinstance(part, Call) and part.function == "="
-
-
-def _compared_columns(part: Scalar) -> frozenset[str]:
-    """Return the two columns that an equality compares; empty if a side is not a column."""
-    sides = part.arguments if isinstance(part, Call) else ()
-    names = frozenset(side.name for side in sides if isinstance(side, Ref))
-    return names if len(names) == 2 else frozenset()
-
-
-def _pairs(left: set[str], right: set[str]) -> set[frozenset[str]]:
-    return {frozenset((a, b)) for a in left for b in right}
-
-
-def needs_units(relation: Relation) -> bool:
-    """Whether rows without their units would be others, but for rows of nobody of ``row_source``'s table.
-
-    Claim   read without units, a relation for which this is false has the same rows for each row of the
-            source's table that belongs to a unit, and for one of nobody at most as many as for one of a unit.
-    Proof   Only conditions that name hidden units are left out. Of those there is the equality of a lent unit
-            alone (``_LentUnit``): it holds wherever the joined keys are equal. The source is on the borrowing
-            side, of which a row meets one row of the lender, since the key is unique. Where no side has
-            hidden units, nothing is left out.
-    """
-    match relation:
-        case Scan() | Materialized() | StageInput():
-            return False
-        case Filter(source, condition):
-            return bool(refs(condition) & hidden_units(source)) or needs_units(source)
-        case Project(source, columns):
-            hidden = hidden_units(source)
-            read = (column.scalar for column in columns if not isinstance(column.scalar, Ref))
-            return any(refs(scalar) & hidden for scalar in read) or needs_units(source)
-        case Join(left=left, right=right):
-            return needs_units(left) or needs_units(right) or _joins_hidden_units(relation)
-        case _:
-            return True
-
-
-def _joins_hidden_units(join: Join) -> bool:
-    """Whether a join reads hidden units but for the equality of a lent one."""
-    hidden = hidden_units(join.left) | hidden_units(join.right)
-    lent = _lent_unit(join)
-    equal = frozenset() if lent is None else frozenset((lent.unit, lent.same))
-    parts = conjuncts(join.condition) if join.condition is not None else ()
-    read = [part for part in parts if refs(part) & hidden]
-    if not read:
-        return False
-    if lent is None or any(not (_is_equality(part) and _compared_columns(part) == equal) for part in read):
-        return True
-    if join.kind.one_sided:  # no row is made of several
-        return False
-    source = row_source(join)
-    borrower = join.left if lent.left else join.right
-    return source is None or not _holds(borrower, source.scan)
-
-
-def _holds(relation: Relation, scan: Scan) -> bool:
-    while isinstance(relation, Filter):
-        relation = relation.input
-    return relation is scan
-
-
-def hidden_units(relation: Relation) -> frozenset[str]:
-    """Return the columns that hold units and are read from other tables than the query names."""
-    match relation:
-        case Scan(columns=columns, owner=owner):
-            listed = {column.name for column in columns}
-            linked = owner is not None and bool(owner.links) and owner.name not in listed
-            return frozenset((owner.name,)) if owner is not None and linked else frozenset()
-        case Filter(source) | Window(source):
-            return hidden_units(source)
-        case Project(source, columns):
-            below = hidden_units(source)
-            return frozenset(column.name for column in columns if refs(column.scalar) & below)
-        case Join(kind, left, right):
-            return hidden_units(left) | (frozenset() if kind.one_sided else hidden_units(right))
-        case _:
-            return frozenset()
-
-
-def _plain_scans(relation: Relation) -> list[Scan]:
-    """Return the scans that reach this relation with unchanged columns; no join adds NULLs to them."""
-    match relation:
-        case Scan():
-            return [relation]
-        case Filter(source, _):
-            return _plain_scans(source)
-        case Join(kind, left, right):
-            return _plain_scans(left) + (_plain_scans(right) if kind is JoinKind.INNER else [])
-        case _:
-            return []
 
 
 def _without_path(relation: Relation, read: Reading) -> str:
