@@ -57,7 +57,7 @@ def export(session: Session, source: Source, parameters: Sequence[Value], epsilo
 def _export_plan(session: Session, export_query: ExportQuery, terms: Terms) -> ExportPlan:
     """Plan an export; its whole price must be within the ceiling for one query."""
     try:
-        plan = plan_export(export_query, terms, session.engine.combinations)
+        plan = plan_export(export_query, terms, session.combinations)
         session.terms(plan.epsilon)
         session.engine.export_sql(plan)  # SQL that cannot be printed is refused before the debit
     except Error as error:

@@ -156,7 +156,7 @@ def _over_private_view(session: Session, query: Query, terms: Terms) -> Plan | N
             session.pending = (*others, KnownView(price.name, query.view.text, price))
         if split.needed:
             raise _declared(split.needed[0].refusal)
-        result = plan(split, known, terms, session.engine.combinations)
+        result = plan(split, known, terms, session.combinations)
         if isinstance(result, NeededBounds):
             raise _declared(result.refusal)
         return result if view is None else answered_from(session, query, view, result, asked)
@@ -202,7 +202,7 @@ def planned_at(
             split,
             known,
             replace(terms, share=share),
-            session.engine.combinations,
+            session.combinations,
             chosen,
             query.goal is None,  # an accuracy is of numbers with their own noise
         )

@@ -10,6 +10,9 @@ from dpsql.ir.column import Value
 
 
 def order_of(groups: Sequence[tuple[Value, ...]]) -> list[int]:
+    kinds = ({type(group[i]) for group in groups} for i in range(len(groups[0]) if groups else 0))
+    if all(kind in ({str}, {int}) for kind in kinds):  # they are ordered as their ranks are
+        return sorted(range(len(groups)), key=groups.__getitem__)
     return sorted(range(len(groups)), key=lambda i: tuple(rank(value) for value in groups[i]))
 
 

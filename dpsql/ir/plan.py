@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Sequence
+from dataclasses import field
 from enum import Enum
 from fractions import Fraction
 from math import prod
@@ -79,6 +80,7 @@ class PublicKeys:
     domains: tuple[tuple[Value, ...], ...]
     sets: tuple[tuple[int, tuple[int, ...]], ...] = ()
     tied: tuple[tuple[tuple[int, ...], tuple[tuple[Value, ...], ...]], ...] = ()
+    _groups: tuple[tuple[Value, ...], ...] | None = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         if any(len(unique(values)) < len(values) for values in self.domains):
@@ -87,9 +89,16 @@ class PublicKeys:
             raise ValueError("a grouping set is listed twice")
         if any(len(dict.fromkeys(rows)) < len(rows) for _, rows in self.tied):
             raise ValueError("a combination of public keys is listed twice")
+        object.__setattr__(self, "_groups", None)
 
-    def groups(self) -> list[tuple[Value, ...]]:
-        """Return all groups that are shown."""
+    def groups(self) -> tuple[tuple[Value, ...], ...]:
+        """Return all groups that are shown; each time the same."""
+        if self._groups is None:
+            object.__setattr__(self, "_groups", tuple(self._listed()))
+        assert self._groups is not None
+        return self._groups
+
+    def _listed(self) -> list[tuple[Value, ...]]:
         if not self.sets:
             return self._combined([None] * len(self.domains), range(len(self.domains)))
         groups: list[tuple[Value, ...]] = []
@@ -97,7 +106,7 @@ class PublicKeys:
             groups += self._combined([number, *[None] * (len(self.domains) - 1)], positions)
         return groups
 
-    def groups_listed(self) -> list[tuple[Value, ...]]:
+    def groups_listed(self) -> Sequence[tuple[Value, ...]]:
         return self.groups()
 
     def sizes(self) -> dict[int, int]:
@@ -148,9 +157,9 @@ class Threshold:
     listed: PublicKeys | None = None
     least: int = 1
 
-    def groups_listed(self) -> list[tuple[Value, ...]]:
+    def groups_listed(self) -> Sequence[tuple[Value, ...]]:
         """Return the groups that are shown whatever their numbers."""
-        return [] if self.listed is None else self.listed.groups()
+        return () if self.listed is None else self.listed.groups()
 
 
 KeyRule: TypeAlias = PublicKeys | Threshold | SyntheticRows

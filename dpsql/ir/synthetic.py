@@ -7,6 +7,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from dpsql.ir.column import Value
 from dpsql.ir.event import ChoiceEvent, Event, GaussianEvent
 from dpsql.lazy_dataclass import dataclass
@@ -41,6 +43,6 @@ class SyntheticRows:
     domains: tuple[tuple[Value, ...], ...]
     plan: SyntheticPlan
 
-    def groups_listed(self) -> list[tuple[Value, ...]]:
+    def groups_listed(self) -> Sequence[tuple[Value, ...]]:
         """Return the groups that are shown whatever is measured: none."""
-        return []
+        return ()

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from fractions import Fraction
-from functools import cache
 from types import MappingProxyType
 from typing import TypeAlias
 
@@ -64,7 +63,6 @@ def plan(
     the clips that fit measures.
     """
     measures = [measure for stage in split.stages for measure in stage.measures]
-    combinations = cache(combinations)  # each public table is read once
 
     def facts_of(measure: Measure) -> MeasureFacts:
         share = share_of(measure, measures) * terms.share

@@ -228,7 +228,10 @@ def _exact(finish: Finish, statistics: list[Statistic], sums: NDArray[np.int64])
     scale = decimal_size(finish.type)[1] if finish.type.kind is Kind.DECIMAL else 0
     d = math.lcm(*(weight.denominator for weight in weights))
     factors = [int(weight * d * 10**scale) for weight in weights]
-    numerators = [sum(a * int(n) for a, n in zip(factors, row, strict=True)) for row in sums.tolist()]
+    if len(factors) == 1:
+        numerators = [factors[0] * number for number in sums[:, 0].tolist()]
+    else:
+        numerators = [sum(a * n for a, n in zip(factors, row, strict=True)) for row in sums.tolist()]
     match finish.type.kind:
         case Kind.INTEGER:
             ends = type_range(finish.type)

@@ -46,7 +46,8 @@ class PublicTables(Protocol):
         ...
 
 
-_REMEMBERED = 256  # statements whose output types are known
+_REMEMBERED = 256  # statements whose output types are known, or that were tried
+_LONGEST = 20_000  # characters of a statement that was tried, with its made-up values
 _NATIVE = frozenset((Kind.BOOLEAN, Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT, Kind.TEXT))
 _AWARE = "TIMESTAMP WITH TIME ZONE"
 SETTINGS = (
@@ -60,6 +61,7 @@ SETTINGS = (
     "SET lock_configuration = true",
 )
 _AT_ONCE = 20_000  # rows that are sent with one statement
+_SENT = {type(None), bool, int, float, str}  # values that are sent as they are
 _TRIES = 5  # processes that may be found unfit, one after the other
 _HANDED_DOWN = 64 * 2**20
 """Largest size in bytes of the rows that are handed down to SQL over private rows."""
@@ -77,6 +79,7 @@ class Sealed:
         self._settings = [f"SET TimeZone = '{timezone}'", *SETTINGS]
         self._seconds = limits.seconds  # that are left
         self._checked: dict[str, list[str]] = {}
+        self._tried: dict[str, tuple[int, int] | None] = {}
         self._lock, self._moment = threading.RLock(), threading.RLock()
         self._process: Process | None = None
         # the columns of public tables that are there; None before there is a database
@@ -281,13 +284,23 @@ class Sealed:
     def tried(
         self, post: Post, measures: Sequence[Measure], tables: Sequence[list[Finished]], types: Sequence[str]
     ) -> tuple[int, int] | None:
-        """Return the rows and bytes of the SQL over these released tables; None if it fails."""
+        """Return the rows and bytes of the SQL over these made-up tables; None if it fails."""
+        made = [[(each.name, each.type, each.values) for each in table] for table in tables]
+        asked = repr((post.sql, types, [measure.name for measure in measures], made))
         with self._working("planning what stands above the release"):
+            if asked in self._tried:
+                return self._tried[asked]
             try:
                 rows = self._rows(post, measures, tables, types, texted=False)
             except Failed:
-                return None
-        return len(rows), size_of(rows)
+                size = None
+            else:
+                size = len(rows), size_of(rows)
+            if len(asked) <= _LONGEST:
+                self._tried[asked] = size
+                if len(self._tried) > _REMEMBERED:
+                    del self._tried[next(iter(self._tried))]
+            return size
 
     def exceeds(self, rows: int, size: int = 0) -> bool:
         """Whether the owner allows an answer less than that."""
@@ -335,7 +348,7 @@ class Sealed:
         lists: list[list[object]] = []
         for column in columns:
             types.append(_spelled(column.type))
-            lists.append([_sent(value, types[-1]) for value in column.values])
+            lists.append(_all_sent(column.values, types[-1]))
             if column.margins is not None:
                 types.append("DOUBLE")
                 lists.append(or_null(column.margins, len(column.values)))
@@ -440,6 +453,12 @@ def _spelled(type: Type) -> str:
 def _spelled_name(sql: str) -> str:
     """Return the type of a column of a released table; enums become VARCHAR."""
     return "VARCHAR" if sql.startswith("ENUM(") or sql == '"NULL"' else sql
+
+
+def _all_sent(values: Sequence[object], kind: str) -> list[object]:
+    """Convert the values of a column for the process."""
+    as_they_are = kind != "UHUGEINT" and {*map(type, values)} <= _SENT
+    return list(values) if as_they_are else [_sent(value, kind) for value in values]
 
 
 def _sent(value: object, type: str) -> object:

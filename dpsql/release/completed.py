@@ -30,15 +30,15 @@ def completed(
     places = {plain(group): i for i, group in enumerate(exact.groups)}
     groups = listed.groups()
     sums = np.zeros((len(groups), exact.sums.shape[1]), dtype=np.int64)
-    for i, group in enumerate(groups):
-        place = places.get(plain(group))
-        if place is not None:
-            sums[i] = exact.sums[place]
+    found = [(i, places[key]) for i, key in enumerate(map(plain, groups)) if key in places]
+    if found:
+        into, of = zip(*found, strict=True)
+        sums[list(into)] = exact.sums[list(of)]
     if isinstance(planned.rule, PublicKeys):
         return groups, sums
     public = {number for number, _ in listed.sets}
     unlisted = [i for i, group in enumerate(exact.groups) if group[0] not in public]
-    return groups + [exact.groups[i] for i in unlisted], np.concatenate((sums, exact.sums[unlisted]))
+    return [*groups, *(exact.groups[i] for i in unlisted)], np.concatenate((sums, exact.sums[unlisted]))
 
 
 def _public_keys(planned: MeasurePlan) -> PublicKeys | None:

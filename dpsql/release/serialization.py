@@ -22,6 +22,9 @@ from dpsql.ir.export import ExportPlan, RandomizedColumn, ReleasedExport
 from dpsql.ir.plan import MeasurePlan
 from dpsql.ir.table import ReleasedTable
 
+_AS_THEY_ARE = {type(None), bool, int, float, str}
+"""Types whose values are stored as they are."""
+
 
 def to_bytes(tables: list[ReleasedTable], measures: Sequence[MeasurePlan] = ()) -> bytes:
     """Serialize all tables of an answer, in the order of their measures.
@@ -30,36 +33,55 @@ def to_bytes(tables: list[ReleasedTable], measures: Sequence[MeasurePlan] = ()) 
     """
     stored = []
     for number, table in enumerate(tables):
-        places = _places(measures[number]) if measures else {}
-        groups = [[_tagged(value) for value in group] for group in table.groups]
-        stored.append(
-            {
-                "groups": [places.get(json.dumps(group), group) for group in groups],
-                "sums": table.sums.tolist(),
-            }
-        )
+        groups = _groups(table.groups, measures[number].rule.groups_listed() if measures else ())
+        stored.append({"groups": groups, "sums": table.sums.tolist()})
     return json.dumps(stored, separators=(",", ":")).encode()
 
 
-def _places(planned: MeasurePlan) -> dict[str, int]:
-    """Return the place of each group that the key rule lists; the only group without keys stays as it is."""
-    listed = [[_tagged(value) for value in group] for group in planned.rule.groups_listed()]
-    return {json.dumps(group): place for place, group in enumerate(listed) if group}
+def _groups(groups: Sequence[tuple[Value, ...]], listed: Sequence[tuple[Value, ...]]) -> list[object]:
+    """Return groups as they are stored: those that are listed by their places."""
+    if any(listed):
+        same = {id(group): place for place, group in enumerate(listed)}
+        found = [same.get(id(group)) for group in groups]
+        if None not in found:
+            return [*found]
+    places = _places(listed)
+    written = _written(groups)
+    return [places.get(json.dumps(group), group) for group in written] if places else [*written]
+
+
+def _places(listed: Sequence[tuple[Value, ...]]) -> dict[str, int]:
+    """Return the place of each listed group; the only group without keys stays as it is."""
+    written = _written(listed)
+    return {json.dumps(group): place for place, group in enumerate(written) if group}
 
 
 def from_bytes(stored: bytes, widths: list[int], measures: Sequence[MeasurePlan] = ()) -> list[ReleasedTable]:
     """Restore the tables; ``widths`` are the numbers of statistics of their ``measures``."""
     tables = []
     for number, (table, width) in enumerate(zip(json.loads(stored), widths, strict=True)):
-        listed = measures[number].rule.groups_listed() if _has_places(table) else []
-        groups = [
-            listed[group] if isinstance(group, int) else tuple(_untagged(value) for value in group)
-            for group in table["groups"]
-        ]
+        listed = measures[number].rule.groups_listed() if _has_places(table) else ()
+        groups = [listed[group] if isinstance(group, int) else group for group in _read(table["groups"])]
         tables.append(
             ReleasedTable(groups, np.array(table["sums"], dtype=np.int64).reshape(len(groups), width))
         )
     return tables
+
+
+def _written(groups: Sequence[tuple[Value, ...]]) -> list[list[object]]:
+    if {type(value) for group in groups for value in group} <= _AS_THEY_ARE:
+        return [list(group) for group in groups]
+    return [[_tagged(value) for value in group] for group in groups]
+
+
+def _read(stored: list[int | list[object]]) -> list[int | tuple[Value, ...]]:
+    """Return the groups; of those that are listed, the places."""
+    groups = (group for group in stored if isinstance(group, list))
+    if {type(value) for group in groups for value in group} <= _AS_THEY_ARE:
+        return [group if isinstance(group, int) else tuple(group) for group in stored]  # type: ignore[arg-type]  # they are values
+    return [
+        group if isinstance(group, int) else tuple(_untagged(value) for value in group) for group in stored
+    ]
 
 
 def _has_places(table: dict[str, list[object]]) -> bool:

@@ -7,7 +7,7 @@ one fails, the owner must repair it before any query is answered.
 from __future__ import annotations
 
 import datetime
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -48,6 +48,10 @@ if TYPE_CHECKING:  # what binds, plans and releases loads with the first query
     from dpsql.policy.listing import Table, View
 
 
+_COMBINATIONS = 16
+"""How many lists of public values a session keeps."""
+
+
 class Session(AnalystBudget):
     """One analyst (or the owner, ``analyst`` None) at one database under one policy."""
 
@@ -86,6 +90,8 @@ class Session(AnalystBudget):
         self.kept = KeptPlans(self._stands)
         public = PublicRows(self.engine, self.known)
         self.sealed = Sealed(public, self.policy.timezone, self.policy.limits)
+        # public rows come from the file that was opened: while it stands, these are the same
+        self.combinations = lru_cache(maxsize=_COMBINATIONS)(self.engine.combinations)
         try:
             self.views = self._checked_views()
         except BaseException:  # Ctrl-C too: closed, and raised again

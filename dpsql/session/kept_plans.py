@@ -51,7 +51,10 @@ MOST = 64
 """How many plans are kept; the one that was used least recently goes first."""
 
 LONGEST = 4_000
-"""Characters of the text and the values of a plan that is kept; values of public keys, and of an answer."""
+"""Characters of the text and the values of a plan that is kept; values of an answer."""
+
+LISTED = 16_000
+"""Values of public keys of a plan that is kept."""
 
 _PLAIN = (type(None), bool, int, float, str, Decimal, datetime.date, datetime.datetime)
 
@@ -143,7 +146,7 @@ class KeptPlans:
             finally:
                 self._heard = before
             kept.questions = tuple(heard)
-        if key is not None and kept.questions[0][1] and listed(kept.plan) <= LONGEST:
+        if key is not None and kept.questions[0][1] and listed(kept.plan) <= LISTED:
             self._plans[key] = kept
             if len(self._plans) > MOST:
                 del self._plans[next(iter(self._plans))]

@@ -70,7 +70,7 @@ def planned_vote(session: Session, source: Source, parameters: Sequence[Value], 
         )
     bound = bind_vote(query, session.known, session.sealed.public, session.sealed.check)
     try:
-        plan = plan_vote(bound, ballot, terms, session.engine.combinations)
+        plan = plan_vote(bound, ballot, terms, session.combinations)
         session.terms(plan.epsilon)
         session.engine.examples_sql(plan)  # SQL that cannot be printed is refused before the debit
     except Error as error:

@@ -1,4 +1,4 @@
-"""Units that one side of a join has from the other: the sums are those of two whole paths, number by number."""
+"""Units that one side of a join has from the other: no number is another one than with two whole paths."""
 
 from __future__ import annotations
 
@@ -73,12 +73,12 @@ visit = {}
 follows = {}
 amount = { range = [0, 10] }
 """
-OTHER = "l.visit = k.visit AND l.code <> k.code"
+OTHER = "SELECT 1 FROM lines AS k WHERE l.visit = k.visit AND l.code <> k.code"
 LENT = (
-    f"SELECT ward, COUNT(*) FROM lines AS l WHERE EXISTS (SELECT 1 FROM lines AS k WHERE {OTHER}) GROUP BY ward",
-    f"SELECT ward, COUNT(*) FROM lines AS l WHERE NOT EXISTS (SELECT 1 FROM lines AS k WHERE {OTHER}) GROUP BY ward",
+    f"SELECT ward, COUNT(*) FROM lines AS l WHERE EXISTS ({OTHER}) GROUP BY ward",
+    f"SELECT ward, COUNT(*) FROM lines AS l WHERE NOT EXISTS ({OTHER}) GROUP BY ward",
     "SELECT v.ward, SUM(l.amount) FROM lines AS l JOIN visits AS v ON l.visit = v.visit "
-    f"WHERE NOT EXISTS (SELECT 1 FROM lines AS k WHERE {OTHER} AND k.amount > 5) GROUP BY v.ward",
+    f"WHERE NOT EXISTS ({OTHER} AND k.amount > 5) GROUP BY v.ward",
     "SELECT ward, COUNT(*) FROM lines AS l WHERE EXISTS "
     "(SELECT 1 FROM bills AS b WHERE b.visit = l.visit AND b.amount > 3) GROUP BY ward",
     "SELECT COUNT(*), SUM(l.amount * b.amount) FROM lines AS l JOIN bills AS b ON l.visit = b.visit",
