@@ -10,7 +10,7 @@ from __future__ import annotations
 from math import prod
 
 from dpsql.ir.column import Categories, Listed
-from dpsql.ir.measure import KeyList, Measure
+from dpsql.ir.measure import KeyList, KeyPairs, Measure
 from dpsql.lazy_dataclass import dataclass
 from dpsql.policy.catalogue import Known
 
@@ -73,17 +73,28 @@ def public_keys(measure: Measure, known: Known) -> Public:
 
 
 def _combined_size(measure: Measure, known: Known, sizes: list[tuple[int, int]]) -> int:
-    """Return the most combinations: keys of one public row have no more than its table has rows."""
+    """Return the most combinations: keys of one public row have no more than its table, or list, has rows."""
     single: dict[int | None, int] = {}
     tables: dict[int | None, int] = {}
+    places = {i for i, _ in sizes}
+    pairs = [each for each in measure.pairs if places.issuperset(each.places) and _are_rows(measure, each)]
+    together = prod(len(each.rows) for each in pairs)
     for i, size in sizes:
+        if any(i in each.places for each in pairs):
+            continue
         key_list = measure.lists[i]
         scan = None if key_list is None else key_list.scan
         number = None if scan is None else scan.number
         single[number] = single.get(number, 1) * size
         if scan is not None and (holder := known.table(scan.table)) is not None:
             tables[number] = (holder.size or 0) + scan.missing
-    return prod(min(count, tables.get(number, count)) for number, count in single.items())
+    return together * prod(min(count, tables.get(number, count)) for number, count in single.items())
+
+
+def _are_rows(measure: Measure, pairs: KeyPairs) -> bool:
+    """Whether the keys are columns of listed rows; values of ranges, and a table's own rows, are not."""
+    lists = (measure.lists[i] for i in pairs.places)
+    return not any(each is None or each.of_range or each.scan is not None for each in lists)
 
 
 def _size(key_list: KeyList, known: Known) -> int:

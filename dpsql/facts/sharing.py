@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
+from weakref import WeakKeyDictionary
 
 from dpsql.ir.column import Kind
 from dpsql.ir.relation import Filter, Materialized, Project, Relation, Scan
@@ -25,6 +26,8 @@ from dpsql.ir.scalar import Ref
 
 Count = Callable[[str, tuple[str, ...]], int | None]
 """(public table, columns) -> the most rows that share their values, none of them NULL; None if unknown."""
+
+_COUNTED: WeakKeyDictionary[Materialized, dict[tuple[int, ...], int]] = WeakKeyDictionary()
 
 _KINDS = (Kind.BOOLEAN, Kind.INTEGER, Kind.TEXT, Kind.DATE, Kind.TIMESTAMP)
 """Kinds whose values are equal in Python where they are in DuckDB."""
@@ -35,15 +38,16 @@ def most_sharing(relation: Relation, names: frozenset[str]) -> int | None:
     match relation:
         case Scan(most=counted):
             return min((rows for columns, rows in counted if columns <= names), default=None)
-        case Materialized(columns=columns, rows=rows):
-            places = [
+        case Materialized(columns=columns, keys=keys):
+            places = tuple(
                 i
                 for i, column in enumerate(columns)
                 if column.name in names and column.fact.type.kind in _KINDS
-            ]
-            values = (tuple(row[i] for i in places) for row in rows)
-            counts = Counter(value for value in values if None not in value)
-            return max(counts.values(), default=0) if places else None
+            )
+            compared = {columns[i].name for i in places}
+            if any(compared.issuperset(key) for key in keys):
+                return 1
+            return _counted(relation, places) if places else None
         case Filter(source, _):
             return most_sharing(source, names)
         case Project(source, listed):
@@ -51,6 +55,14 @@ def most_sharing(relation: Relation, names: frozenset[str]) -> int | None:
             return most_sharing(source, frozenset(each.name for each in below if isinstance(each, Ref)))
         case _:
             return None
+
+
+def _counted(relation: Materialized, places: tuple[int, ...]) -> int:
+    counted = _COUNTED.setdefault(relation, {})
+    if places not in counted:
+        values = (tuple(row[i] for i in places) for row in relation.rows)
+        counted[places] = max(Counter(value for value in values if None not in value).values(), default=0)
+    return counted[places]
 
 
 def with_counts(relation: Relation, names: frozenset[str], count: Count) -> Relation:

@@ -73,7 +73,7 @@ visit = {}
 follows = {}
 amount = { range = [0, 10] }
 """
-OTHER = "SELECT 1 FROM lines AS k WHERE l.visit = k.visit AND l.code <> k.code"
+OTHER = "SELECT 1 FROM lines AS k WHERE l.visit = k.visit AND l.code > k.code"
 LENT = (
     f"SELECT ward, COUNT(*) FROM lines AS l WHERE EXISTS ({OTHER}) GROUP BY ward",
     f"SELECT ward, COUNT(*) FROM lines AS l WHERE NOT EXISTS ({OTHER}) GROUP BY ward",

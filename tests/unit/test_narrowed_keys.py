@@ -12,7 +12,10 @@ import dpsql
 from dpsql.audit import plan_of
 from dpsql.audit.oracles import meaning, ready_measures, silent_rows, violations
 from dpsql.bind.subqueries import key_lists
+from dpsql.engines.dialect import DUCKDB
+from dpsql.ir.column import Fact, type_named
 from dpsql.ir.plan import Plan, PublicKeys, Threshold
+from dpsql.ir.relation import Materialized, ScanColumn
 from dpsql.session import Session
 
 POLICY = """\
@@ -41,7 +44,7 @@ public = true
 LINES = (
     "SELECT i % 500 AS buyer, i % 3000 AS part, CAST(i * 7 % 51 AS DOUBLE) AS quantity FROM range(15000) t(i)"
 )
-PARTS = "SELECT i AS part, 'brand ' || i % 300 AS brand, i % 7 AS size FROM range(3000) t(i)"
+PARTS = "SELECT i AS part, 'brand ' || i % 1400 AS brand, i % 7 AS size FROM range(14000) t(i)"
 
 FEW_ROWS = "SELECT i * 3 AS part, 2000 + i AS size FROM range(20) t(i)"
 
@@ -124,9 +127,7 @@ def test_nobody_moves_more_than_is_declared(session: Session, tmp_path: Path, ki
 def test_a_list_of_another_condition_is_found(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     """Planted: the parts of WHERE leave keys out that the rows around still have."""
     listed = key_lists._list_of
-    monkeypatch.setattr(
-        key_lists, "_list_of", lambda origin, alias, parts: listed(origin, alias, parts).where("size = 0")
-    )
+    monkeypatch.setattr(key_lists, "_list_of", lambda *given: listed(*given).where("size = 0"))
     assert misread(session, FEW["public rows around"]) != []
 
 
@@ -138,3 +139,86 @@ def test_columns_that_are_renamed_are_those_of_the_table(session: Session) -> No
         plain.execute(f"CREATE TABLE few AS {FEW_ROWS}")
         rows = plain.execute(sql).fetchall()
     assert meaning(silent_rows(session, plan_of(session, sql, 1.0)), rows, 1e-3, False) == []
+
+
+OFFERS = {
+    "two keys of one row": "SELECT o.part, o.shop, (SELECT COUNT(*) FROM sales AS s "
+    "WHERE s.part = o.part AND s.shop = o.shop) AS total FROM offers AS o WHERE o.part < 60",
+    "by a subquery": "SELECT o.part, o.shop FROM offers AS o "
+    "WHERE o.part IN (SELECT p.part FROM parts AS p WHERE p.brand LIKE 'brand 1%') AND o.part < 2000 "
+    "AND o.stock > (SELECT COUNT(*) FROM sales AS s WHERE s.part = o.part AND s.shop = o.shop)",
+    "private rows around": "SELECT COUNT(*) FROM sales AS r JOIN offers AS o ON r.part = o.part "
+    "AND r.shop = o.shop WHERE o.stock > 5 AND o.part < 60 AND r.quantity < "
+    "(SELECT AVG(s.quantity) FROM sales AS s WHERE s.part = o.part AND s.shop = o.shop)",
+}
+SALES = (
+    "SELECT i % 500 AS buyer, i % 700 AS part, i % 7 AS shop, CAST(i % 51 AS DOUBLE) AS quantity "
+    "FROM range(9000) t(i)"
+)
+OFFER = "SELECT i % 4000 AS part, i % 9 AS shop, i % 11 AS stock FROM range(8000) t(i)"
+SHOP_POLICY = POLICY.replace("[tables.lines]", "[tables.sales]").replace("[tables.lines.", "[tables.sales.")
+SHOP_POLICY = SHOP_POLICY.replace("part = {}", "part = {}\nshop = {}").replace(
+    "[tables.few]", "[tables.offers]"
+)
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Iterator[Session]:
+    path, policy = tmp_path / "shop.duckdb", tmp_path / "shop.toml"
+    with duckdb.connect(str(path)) as made:
+        fill_shop(made)
+    policy.write_text(SHOP_POLICY)
+    with dpsql.connect(path, policy, tmp_path / "shop.ledger") as db:
+        yield db._open()
+
+
+def fill_shop(made: duckdb.DuckDBPyConnection) -> None:
+    made.execute(f"CREATE TABLE sales AS {SALES}")
+    made.execute(f"CREATE TABLE offers AS {OFFER}")
+    made.execute(f"CREATE TABLE parts AS {PARTS}")
+
+
+def misread_offers(session: Session, sql: str) -> list[str]:
+    with duckdb.connect() as plain:
+        fill_shop(plain)
+        rows = plain.execute(sql).fetchall()
+    return meaning(silent_rows(session, plan_of(session, sql, 1.0)), rows, 1e-3, False)
+
+
+@pytest.mark.parametrize("kind", OFFERS)
+def test_keys_of_one_row_have_its_tables_combinations(shop: Session, kind: str) -> None:
+    rule = inner_rule(shop, plan_of(shop, OFFERS[kind], 1.0))
+    assert isinstance(rule, PublicKeys)
+    assert len(rule.groups()) <= 4000, "pairs that there are, not all pairs"
+    assert misread_offers(shop, OFFERS[kind]) == []
+
+
+def test_keys_of_two_rows_are_not_taken_for_those_of_one(shop: Session) -> None:
+    sql = (
+        "SELECT o.part, q.shop, (SELECT COUNT(*) FROM sales AS s WHERE s.part = o.part "
+        "AND s.shop = q.shop) AS total FROM offers AS o, offers AS q "
+        "WHERE o.part < 5 AND o.stock = 3 AND q.part = 8 AND q.stock < 9"
+    )
+    assert misread_offers(shop, sql) == []
+
+
+def test_a_combination_that_is_left_out_is_found(shop: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Planted: the list has not all combinations."""
+    listed = key_lists._list_of
+    monkeypatch.setattr(key_lists, "_list_of", lambda *given: listed(*given).where("shop <> 3"))
+    assert misread_offers(shop, OFFERS["two keys of one row"]) != []
+
+
+def test_many_whole_numbers_are_read_as_they_are() -> None:
+    least, most = -(2**63), 2**63 - 1
+    rows = tuple((number, number % 3 or None) for number in (least, most, *range(200)))
+    columns = tuple(
+        ScanColumn(name, kind, Fact(type_named(kind), nullable=True))
+        for name, kind in (("a", "BIGINT"), ("b", "TINYINT"))
+    )
+    with duckdb.connect() as plain:
+        printed = DUCKDB.fixed_rows(Materialized(columns, rows, (), None))
+        assert "unnest" in printed
+        assert plain.execute(printed).fetchall() == [*rows]
+        beyond = Materialized(columns, ((2**63, 1), *rows), (), None)
+        assert plain.execute(DUCKDB.fixed_rows(beyond)).fetchall() == [(None, 1), *rows]

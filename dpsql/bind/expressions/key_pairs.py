@@ -1,15 +1,19 @@
-"""Combinations of public keys that the query's own conditions exclude.
+"""Combinations of public keys: those that the query's own conditions leave, and those of listed rows.
 
     SELECT cohort, week, COUNT(*) FROM ... WHERE week >= cohort GROUP BY cohort, week
 
     cohort and week of 1 to 4      10 pairs, not 16: no row has a week before its cohort
 
+    ... JOIN (SELECT DISTINCT part, supplier FROM offers WHERE ...) AS o ON ... GROUP BY o.part, o.supplier
+
 Claim   a combination that is left out has no row.
 Proof   A condition on keys alone is a function of their values, and every row of a filter or of an inner join
         satisfies its condition. What keeps rows as they are or drops some (filters, renamings, inner joins,
-        windows, grouping by the keys) keeps that. The list depends on the query and on declarations alone,
-        so if the claim were wrong, those rows would be in no group: nothing would be told by it.
-Test    grammar_tests/keys/excluded_pairs.sql, tests/unit/test_key_pairs.py
+        windows, grouping by the keys) keeps that. Keys that are columns of one list of rows, which occurs
+        once in the relation, have in each row the values of one row of that list. What is listed depends on
+        the query, on public rows and on declarations alone, so if the claim were wrong, those rows would be
+        in no group: nothing would be told by it.
+Test    grammar_tests/keys/excluded_pairs.sql, tests/unit/test_key_pairs.py, test_narrowed_keys.py
 
 The sealed engine tries the conditions, printed as for private rows, on all combinations of the keys' values.
 """
@@ -24,9 +28,18 @@ from dpsql.bind.scope.public_facts import Evaluate
 from dpsql.errors import Error
 from dpsql.facts.schema import fact_of, facts_of
 from dpsql.functions.core.printing import sql_of
-from dpsql.ir.column import Categories, Fact
+from dpsql.ir.column import Categories, Fact, Type, Value
 from dpsql.ir.measure import KeyList, KeyPairs
-from dpsql.ir.relation import Aggregate, Filter, Join, JoinKind, Project, Relation, Window
+from dpsql.ir.relation import (
+    Aggregate,
+    Filter,
+    Join,
+    JoinKind,
+    Materialized,
+    Project,
+    Relation,
+    Window,
+)
 from dpsql.ir.scalar import Call, Ref, Scalar, conjuncts, refs, replace_refs
 
 MOST_TRIED = 100_000
@@ -49,14 +62,58 @@ def key_pairs(
         return ()
     facts = facts_of(relation)
     key_facts = {_name(i): Fact(fact_of(key, facts).type) for i, key in listed.items()}
+    found = _of_listed_rows(relation, listed, key_facts)
+    listed = {i: key for i, key in listed.items() if all(i not in pairs.places for pairs in found)}
     conditions = [each for each in _conditions(relation, listed) if len(refs(each)) > 1]
-    found = []
     for names, together in _components(conditions):
         places = tuple(i for i in sorted(listed) if _name(i) in names)
         pairs = _tried(places, together, key_facts, lists, evaluate)
         if pairs is not None:
             found.append(pairs)
     return tuple(found)
+
+
+def _of_listed_rows(relation: Relation, keys: Keys, facts: Mapping[str, Fact]) -> list[KeyPairs]:
+    """Return the combinations of keys that are columns of one list of rows."""
+    held: dict[int, tuple[Materialized, dict[int, int]]] = {}
+    for place, key in keys.items():
+        column = _listed_column(relation, key.name) if isinstance(key, Ref) else None
+        if column is not None:
+            held.setdefault(id(column[0]), (column[0], {}))[1][place] = column[1]
+    found = []
+    for rows, columns in held.values():
+        if len(columns) < 2:
+            continue
+        values = [
+            _own([row[i] for row in rows.rows], facts[_name(place)].type) for place, i in columns.items()
+        ]
+        found.append(KeyPairs(tuple(columns), tuple(dict.fromkeys(zip(*values, strict=True)))))
+    return found
+
+
+def _own(values: list[Value], type: Type) -> list[Value]:
+    """Return values as those of group keys."""
+    own = {value: python_key(value, type) for value in dict.fromkeys(values)}
+    return [own[value] for value in values]
+
+
+def _listed_column(relation: Relation, name: str) -> tuple[Materialized, int] | None:
+    """Return the list of rows, and the place there, of which a column of the relation has the values."""
+    match relation:
+        case Materialized(columns=columns):
+            place = next((i for i, column in enumerate(columns) if column.name == name), None)
+            return None if place is None else (relation, place)
+        case Filter(source, _):
+            return _listed_column(source, name)
+        case Window(source, call):
+            return None if name == call.name else _listed_column(source, name)
+        case Project(source, columns) | Aggregate(source, columns):
+            named = next((column.scalar for column in columns if column.name == name), None)
+            return _listed_column(source, named.name) if isinstance(named, Ref) else None
+        case Join(JoinKind.INNER, left, right):
+            return _listed_column(left if name in facts_of(left) else right, name)
+        case _:
+            return None
 
 
 def _name(place: int) -> str:

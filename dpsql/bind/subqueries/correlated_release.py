@@ -22,7 +22,7 @@ from dpsql.bind.scope.scope import Scope, Visible
 from dpsql.bind.scope.sources import Open, Private
 from dpsql.bind.subqueries import decorrelate
 from dpsql.bind.subqueries.evaluation import post_of
-from dpsql.bind.subqueries.key_lists import alias_of, key_list, narrowed_items
+from dpsql.bind.subqueries.key_lists import Asked, alias_of, key_lists_of, narrowed_items
 from dpsql.bind.subqueries.unnesting import bind_from_and_where, name_of
 from dpsql.facts.origin import Origin
 from dpsql.facts.ownership import Owned, ownership_of
@@ -53,10 +53,11 @@ def correlated_release(
             return None
         correlations.append(correlation)
     calls = decorrelate.aggregates_in(item)
-    narrowed, lists = narrowed_items(around, items), []
+    asked = []
     for _, outer in correlations:
-        origin, alias = origins.get(name_of(outer, within)), alias_of(within.bind(outer), scope)
-        lists.append(key_list(ctx, env, origin, alias, narrowed))
+        alias = alias_of(within.bind(outer), scope)
+        asked.append(Asked(origins.get(name_of(outer, within)), alias, alias))
+    lists = key_lists_of(ctx, env, asked, narrowed_items(around, items))
     inside = [key for key, _ in correlations]
     inner, keys = decorrelate.join_key_lists(inner, inside, lists, ctx.fresh)
     select = decorrelate.grouped_by_keys(inner, keys, list(joined.local), calls, False, False, ctx.fresh)

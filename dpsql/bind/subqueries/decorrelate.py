@@ -20,6 +20,7 @@ from dpsql.bind.private.conditions import parts_of
 from dpsql.bind.scope.scope import Fresh
 from dpsql.bind.scope.wrappers import unaliased
 from dpsql.bind.subqueries.evaluation import limit_of
+from dpsql.bind.subqueries.key_lists import ListedKeys
 from dpsql.bind.syntax.output_names import named_by, ordered_by
 from dpsql.ir.scalar import Scalar, refs
 
@@ -137,22 +138,22 @@ def replace_aggregates(node: exp.Expr, old: list[exp.Expr], new: Sequence[exp.Ex
 
 
 def join_key_lists(
-    inner: exp.Select, keys: list[exp.Expr], lists: Sequence[exp.Select | None], fresh: Fresh
+    inner: exp.Select, keys: list[exp.Expr], lists: Sequence[ListedKeys], fresh: Fresh
 ) -> tuple[exp.Select, list[exp.Expr]]:
-    """Join the subquery with the public lists of its correlation keys, so that its groups are known.
-
-    ``lists`` has the query of one column for each key that has such a list (key_lists.py).
-    """
-    joined, listed_keys = inner.copy(), []
-    for key, listed in zip(keys, lists, strict=True):
-        if listed is None:
-            listed_keys.append(key)
-            continue
-        alias = fresh("listed")
-        listed_keys.append(exp.column(listed.expressions[0].name, alias, quoted=True))
-        on = exp.EQ(this=listed_keys[-1].copy(), expression=key.copy())
-        item = exp.Subquery(this=listed, alias=exp.TableAlias(this=exp.to_identifier(alias, quoted=True)))
-        joined.append("joins", exp.Join(this=item, on=on))
+    """Join the subquery with the public lists of its correlation keys, so that its groups are known."""
+    joined, listed_keys = inner.copy(), [*keys]
+    for listed in lists:
+        alias, equal = fresh("listed"), list[exp.Expr]()
+        names = [fresh(f"k{place}") for place in listed.places]  # two keys may be the same column
+        for place, name in zip(listed.places, names, strict=True):
+            listed_keys[place] = exp.column(name, alias, quoted=True)
+            equal.append(exp.EQ(this=listed_keys[place].copy(), expression=keys[place].copy()))
+        named = exp.TableAlias(
+            this=exp.to_identifier(alias, quoted=True),
+            columns=[exp.to_identifier(name, quoted=True) for name in names],
+        )
+        item = exp.Subquery(this=listed.query, alias=named)
+        joined.append("joins", exp.Join(this=item, on=exp.and_(*equal)))
     return joined, listed_keys
 
 

@@ -6,19 +6,21 @@
     the groups of the subquery: SELECT DISTINCT p_partkey FROM part WHERE p_brand = 'Brand#23'
 
 All keys of a small public table are a list. Of a larger one, those that the conditions around leave are, if
-they are few: no other group is ever asked for.
+they are few: no other group is ever asked for. Keys that are columns of one row around have one list, of the
+combinations that its table has.
 
 Claim   the query around has the same rows, whether the subquery has groups beside the list or not. (A group
         of the list that has no rows is there, as in every list: its SUM is 0.)
 Proof   The list leaves out keys of rows for which a part of WHERE is not true. All joins are inner joins, so
-        such a row is in no result, whatever the subquery gives for it. The parts read columns of that table
-        alone, and give the same for the same row, so they choose the same rows in the list as around it.
+        such a row is in no result, whatever the subquery gives for it. The parts read columns of that table,
+        and public rows beside them, and give the same for the same row, so they choose the same rows in the
+        list as around it. A row around asks for keys of one row of its table: their combination is listed.
 Test    tests/unit/test_narrowed_keys.py
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 
 from sqlglot import exp
 
@@ -30,19 +32,44 @@ from dpsql.bind.scope.sources import Open, Private
 from dpsql.bind.subqueries.evaluation import post_of
 from dpsql.errors import Error
 from dpsql.facts.origin import Origin
+from dpsql.facts.ownership import FAN_OUT
 from dpsql.ir.scalar import Scalar
 from dpsql.lazy_dataclass import dataclass
 from dpsql.policy.names import fold
 
-MOST_LISTED = 1_000
+_SMALL = 1_000
+"""All keys of a table of so many rows are a list."""
+
+MOST_LISTED = FAN_OUT
 """A longer list of keys is no list: groups are released as if the keys were private."""
 
 _STEADY = (
     *(exp.Column, exp.Identifier, exp.Literal, exp.Null, exp.Boolean, exp.Paren, exp.Tuple),
     *(exp.And, exp.Or, exp.Not, exp.Is, exp.In, exp.Between, exp.Like, exp.ILike),
     *(exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.NullSafeEQ, exp.NullSafeNEQ),
+    *(exp.Exists, exp.Select, exp.From, exp.Table, exp.TableAlias, exp.Where, exp.Subquery),
 )
-"""What gives the same for the same row, and never fails."""
+"""What gives the same for the same row and the same public rows, and never fails."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A key that the subquery is asked for: the column of a table, and the item of FROM that it belongs to.
+
+    Keys with the same ``row`` are columns of one row of that table.
+    """
+
+    origin: Origin | None
+    alias: str | None
+    row: Hashable = None
+
+
+@dataclass(frozen=True, slots=True)
+class ListedKeys:
+    """The query of a list, a column for each of the keys at these places."""
+
+    places: tuple[int, ...]
+    query: exp.Select
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,13 +114,26 @@ def _names(item: Item) -> frozenset[str] | None:
 
 
 def _reads_alone(part: exp.Expr, alias: str, names: frozenset[str]) -> bool:
-    """Whether a part of WHERE reads columns of one item, and nothing else that could change."""
-    columns = list(part.find_all(exp.Column))
+    """Whether a part of WHERE reads columns of one item, and nothing else that could change.
+
+    What a subquery reads is found when the list is bound, where there is no other item.
+    """
+    inner = {id(each) for query in part.find_all(exp.Select) for each in query.find_all(exp.Column)}
+    columns = [each for each in part.find_all(exp.Column) if id(each) not in inner]
     return (
         bool(columns)
         and all(isinstance(node, _STEADY) for node in part.walk())
+        and all(_is_asked_whether(node) for node in part.find_all(exp.Select))
         and all(fold(each.table) == alias if each.table else fold(each.name) in names for each in columns)
     )
+
+
+def _is_asked_whether(inner: exp.Select) -> bool:
+    """Whether a subquery is asked for no value: of several rows one would be chosen."""
+    holder = inner.parent
+    while isinstance(holder, exp.Subquery):
+        holder = holder.parent
+    return isinstance(holder, exp.In | exp.Exists)
 
 
 def alias_of(scalar: Scalar, scope: Scope) -> str | None:
@@ -102,37 +142,56 @@ def alias_of(scalar: Scalar, scope: Scope) -> str | None:
     return aliases.pop() if len(aliases) == 1 else None
 
 
+def key_lists_of(
+    ctx: Context, env: Mapping[str, Cte], asked: Sequence[Asked], narrowed: Sequence[Narrowed]
+) -> tuple[ListedKeys, ...]:
+    """Return the lists of keys that have one; those of one row around have one list together."""
+    rows: dict[Hashable, list[int]] = {}
+    for place, each in enumerate(asked):
+        if each.origin is not None and each.row is not None:
+            rows.setdefault(each.row, []).append(place)
+    alone, found = set(range(len(asked))), []
+    for places in rows.values():
+        several = len(places) > 1
+        together = key_list(ctx, env, [asked[place] for place in places], narrowed) if several else None
+        if together is not None:
+            found.append(ListedKeys(tuple(places), together))
+            alone -= set(places)
+    for place in sorted(alone):
+        listed = key_list(ctx, env, [asked[place]], narrowed)
+        if listed is not None:
+            found.append(ListedKeys((place,), listed))
+    return tuple(found)
+
+
 def key_list(
-    ctx: Context,
-    env: Mapping[str, Cte],
-    origin: Origin | None,
-    alias: str | None = None,
-    narrowed: Sequence[Narrowed] = (),
+    ctx: Context, env: Mapping[str, Cte], asked: Sequence[Asked], narrowed: Sequence[Narrowed]
 ) -> exp.Select | None:
-    """Return the query of a list of keys: all of a public column, or those that WHERE leaves, if few."""
-    if origin is None or origin[0].casefold() in env:
+    """Return the query of all keys of public columns of one row, or of those that WHERE leaves, if few."""
+    origins = [each.origin for each in asked if each.origin is not None]
+    if len(origins) < len(asked) or origins[0][0].casefold() in env:
         return None
-    table = ctx.known.table(origin[0])
-    if table is None or not table.public:
+    table, columns, alias = origins[0][0], [column for _, column in origins], asked[0].alias
+    known = ctx.known.table(table)
+    if known is None or not known.public:
         return None
-    if (table.size or 0) <= MOST_LISTED:
-        return _list_of(origin, origin[0], ())
+    if (known.size or 0) <= _SMALL:
+        return _list_of(table, columns, table, ())
     for item in narrowed:
-        if alias is not None and fold(item.alias) == fold(alias) and fold(item.table) == fold(origin[0]):
-            listed = _list_of(origin, item.alias, item.parts)
+        if alias is not None and fold(item.alias) == fold(alias) and fold(item.table) == fold(table):
+            listed = _list_of(table, columns, item.alias, item.parts)
             return listed if _are_few(ctx, env, listed) else None
     return None
 
 
-def _list_of(origin: Origin, alias: str, parts: Sequence[exp.Expr]) -> exp.Select:
-    table, name = origin
-    key = exp.Column(this=exp.to_identifier(name, quoted=True))
-    present = exp.Not(this=exp.Is(this=key.copy(), expression=exp.Null()))
+def _list_of(table: str, columns: Sequence[str], alias: str, parts: Sequence[exp.Expr]) -> exp.Select:
+    keys: list[exp.Expr] = [exp.Column(this=exp.to_identifier(name, quoted=True)) for name in columns]
+    present = (exp.Not(this=exp.Is(this=key.copy(), expression=exp.Null())) for key in keys)
     read = exp.to_table(table)
     if alias != table:
         read.set("alias", exp.TableAlias(this=exp.to_identifier(alias, quoted=True)))
-    listed = exp.Select(expressions=[key], distinct=exp.Distinct()).from_(read)
-    return listed.where(exp.and_(present, *(part.copy() for part in parts)))
+    listed = exp.Select(expressions=keys, distinct=exp.Distinct()).from_(read)
+    return listed.where(exp.and_(*present, *(part.copy() for part in parts)))
 
 
 def _are_few(ctx: Context, env: Mapping[str, Cte], listed: exp.Select) -> bool:

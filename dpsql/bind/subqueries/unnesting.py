@@ -9,7 +9,7 @@ Each is added to the relation when it is met. Names are unique, so expressions b
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from typing import NoReturn
@@ -30,7 +30,7 @@ from dpsql.bind.scope.wrappers import unaliased
 from dpsql.bind.subqueries import decorrelate
 from dpsql.bind.subqueries.evaluation import constants_of, materialized, stage_input
 from dpsql.bind.subqueries.in_subqueries import Membership, membership, not_false, positive
-from dpsql.bind.subqueries.key_lists import Narrowed, alias_of, key_list
+from dpsql.bind.subqueries.key_lists import Asked, Narrowed, alias_of, key_lists_of
 from dpsql.bind.subqueries.uncorrelated import (
     bind_alone,
     distinct_subquery_rows,
@@ -41,6 +41,7 @@ from dpsql.bind.subqueries.uncorrelated import (
 from dpsql.errors import Error, refuse
 from dpsql.facts.origin import origins_of
 from dpsql.facts.ownership import Owned, Public, meets_one, ownership_of
+from dpsql.facts.public_origin import public_origin
 from dpsql.facts.schema import fact_of, facts_of
 from dpsql.functions import ArgumentError
 from dpsql.functions.core.meaning import call
@@ -382,7 +383,8 @@ class SubqueryUnnester(RowBuilder):
         if private and not per_unit:
             # a subquery with groups of its own would have them by other names
             narrowed = () if inner.args.get("group") else self.narrowed
-            lists = [self._key_list(within.bind(around), narrowed) for _, around in correlations]
+            asked = [self._asked(within.bind(around)) for _, around in correlations]
+            lists = key_lists_of(ctx, self.env, asked, narrowed)
             inner, inside = decorrelate.join_key_lists(inner, inside, lists, ctx.fresh)
         select = decorrelate.grouped_by_keys(
             inner, inside, list(joined.local), values, per_unit, distinct, ctx.fresh
@@ -407,13 +409,11 @@ class SubqueryUnnester(RowBuilder):
         outside = [scalars.bind(outer) for _, outer in correlations]
         return rows, self._equalities(outside, columns, rows.relation, span)
 
-    def _key_list(self, around: Scalar, narrowed: Sequence[Narrowed]) -> exp.Select | None:
-        """Return the query of the list of a key's values, where there is one."""
-        origins = origins_of(self.relation, around)
-        if len(origins) != 1:
-            return None
-        [origin] = origins
-        return key_list(self.ctx, self.env, origin, alias_of(around, self.scope), narrowed)
+    def _asked(self, around: Scalar) -> Asked:
+        """Return the column of a table that a key around is, if it is one."""
+        origins, held = origins_of(self.relation, around), public_origin(self.relation, around)
+        row = None if held is None or held.missing else id(held.scan)
+        return Asked(next(iter(origins)) if len(origins) == 1 else None, alias_of(around, self.scope), row)
 
 
 def bind_from_and_where(
