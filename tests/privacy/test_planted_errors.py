@@ -67,7 +67,7 @@ def test_an_audit_finds_it(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    words = "--units", "6", "--trials", "200"
+    words = "--units", "6", "--trials", "1000"
     assert audit(clinic, tmp_path, error.sql, *words) == 0
     capsys.readouterr()
     error.patch(monkeypatch)
