@@ -1,10 +1,10 @@
 """What do the best known attacks win, beside what epsilon allows them, under each accountant?
 
 On the made-up population of ``dpsql attack``. "Beaten" counts attacks that won more than their bound allows
-(a false alarm in a million shows), of those that "can beat" it: with fewer trials no number of right guesses is
-too many. The presence histogram's gain is what it guesses more than chance, of what its bound does, of 400 to
-800 persons (of more in the verdicts). Exact answers are attacked in the same way: the least success of all
-attacks but linkage, which finds those who are alone on the public list.
+(a false alarm in a million shows), of those that "can beat" it: with fewer trials, not even right guesses
+alone are too many. The presence histogram's gain is what it guesses more than chance, of what its bound does,
+of 400 to 800 persons (of more in the verdicts). Exact answers are attacked in the same way: the least success of
+all attacks but linkage, which finds those who are alone on the public list.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from dpsql.attacks.world import World
 
 ACCOUNTANTS = ("pure", "approx", "zcdp")
 TRIALS = {0.1: 40, 1.0: 80, 5.0: 40}
-"""Of each secret bit. At 0.1 forty can show a beat; at 5 hardly any number can, but of what may not happen."""
+"""Of each secret bit. At 0.1 forty can show a beat; at 5 hardly any can, but of what may not happen."""
 
 PRESENCE = "reconstruction: presence"
 OF_PRESENCE, MORE = 80, {1.0: 5, 5.0: 1}
-"""Trials of it, and how many times: 4,000 and 800 persons deviate by .007 and .003 of gains of .231 and .493."""
+"""Trials of it, and how often: 4,000 and 800 persons deviate by .007 and .003; gains are .231 and .493."""
 
 
 def run(setting: Setting) -> Report:
