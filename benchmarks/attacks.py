@@ -3,8 +3,8 @@
 On the made-up population of ``dpsql attack``. "Beaten" counts attacks that won more than their bound allows
 (a false alarm in a million shows), of those that "can beat" it: with fewer trials, not even right guesses
 alone are too many. The presence histogram's gain is what it guesses more than chance, of what its bound does,
-of 400 to 800 persons (of more in the verdicts). Exact answers are attacked in the same way: the least success of
-all attacks but linkage, which finds those who are alone on the public list.
+of 400 to 800 persons (of more in the verdicts). Exact answers are attacked in the same way: the least success
+of all attacks but linkage, which finds those who are alone on the public list.
 """
 
 from __future__ import annotations
