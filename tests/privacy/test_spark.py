@@ -13,6 +13,7 @@ from typing import Any
 
 import duckdb
 import pytest
+from postgres_worlds import EVERYTHING
 from sparks import MASTER, needs_spark
 from test_postgres import POLICY, QUERIES, TABLES
 from test_postgres_functions import VALUES, alike, argument, calls, columns_of, is_of, lookup
@@ -24,14 +25,17 @@ from dpsql.engines.exact_tables import measured
 from dpsql.engines.folder import Folder
 from dpsql.engines.identifiers import quote
 from dpsql.engines.spark import dialect as spelling
+from dpsql.engines.spark.address import SparkAddress
 from dpsql.engines.spark.dialect import Spark, backquoted
 from dpsql.engines.spark.engine import SparkEngine
 from dpsql.engines.spark.functions import RENDERS
+from dpsql.engines.stored_groups import StoredGroups
 from dpsql.errors import OperationalError
 from dpsql.ir.column import Kind, type_named
 from dpsql.ir.plan import MeasurePlan
 from dpsql.ir.scalar import Call
 from dpsql.ir.table import ExactTable
+from dpsql.session.checks import parse_policy
 
 pytestmark = needs_spark
 
@@ -191,6 +195,59 @@ def test_each_change_of_the_files_is_seen(clinic: Path, tmp_path: Path) -> None:
         assert first.rows
 
 
+def test_what_was_found_is_of_its_own_version(clinic: Path, tmp_path: Path) -> None:
+    """Busy units are found anew in new files of the same name, though what was found before is still kept."""
+    folder = tmp_path / "grown"
+    folder.mkdir()
+    for file in clinic.iterdir():
+        (folder / file.name).write_bytes(file.read_bytes())
+    rules = parse_policy(clinic.with_suffix(".toml").read_text(), "clinic.toml")
+    with dpsql.connect(clinic, clinic.with_suffix(".toml"), tmp_path / "g.ledger") as db:
+        sql = "SELECT kind, COUNT(*), SUM(cost) FROM visits GROUP BY kind"
+        [planned] = plan_of(db._open(), sql, 1.0).measures
+    assert isinstance(planned, MeasurePlan)
+    tables = []
+    engines = []
+    for busy in (0, 5000):
+        with duckdb.connect() as made:
+            more = f"SELECT * FROM v UNION ALL SELECT v.* FROM (FROM v LIMIT 1) v, range({busy})"
+            made.execute(f"CREATE TABLE v AS FROM '{clinic}/visits.parquet'")
+            made.execute(f"COPY ({more}) TO '{folder}/new.parquet'")
+        os.replace(folder / "new.parquet", folder / "visits.parquet")
+        engine = SparkEngine(SparkAddress(MASTER[6:-1], folder), rules, EVERYTHING)
+        engines.append(engine)
+        there = Folder(folder, rules)
+        tables.append(sums_of(engine.measure(planned)))
+        assert tables[-1] == sums_of(measured(planned, there._all, there._arrays))
+        there.close()
+    for engine in engines:
+        engine.close()
+
+
+def test_private_groups_come_in_batches(here: dpsql.Connection, clinic: Path) -> None:
+    sql = "SELECT visit, COUNT(*), SUM(cost) FROM visits GROUP BY visit"
+    [planned] = plan_of(here._open(), sql, 1.0).measures
+    assert isinstance(planned, MeasurePlan)
+    exact = engine_of(here).measure(planned)
+    assert isinstance(exact.groups, StoredGroups)
+    [(_, theirs)] = both(here, clinic, sql)
+    assert sums_of(exact) == sums_of(theirs)
+    assert len(exact.groups) > 100
+
+
+def test_logarithms_are_those_that_java_says_each_bit_of(here: dpsql.Connection) -> None:
+    """Exponentials, logarithms and powers are StrictMath's, with code compiled by Spark and without."""
+    engine = engine_of(here)
+    strict = engine._session._jvm.java.lang.StrictMath
+    numbers = [0.1 * n * n + 1e-3 for n in range(40)]
+    listed = ", ".join(f"(CAST('{number!r}' AS double))" for number in numbers)
+    rows = f"SELECT x, exp(x), ln(x), log10(x), power(x, 0.37D) FROM (VALUES {listed}) AS t(x)"
+    for mode in ("true", "false"):
+        engine._session.conf.set("spark.sql.codegen.wholeStage", mode)
+        for x, *values in engine._collected(rows):
+            assert values == [strict.exp(x), strict.log(x), strict.log10(x), strict.pow(x, 0.37)]
+
+
 @pytest.mark.parametrize(
     "address",
     ["spark:local[2]", "spark+connect://host:15002", "spark:local[0]:/data", "spark:yarn:/data", "spark:"],
@@ -240,7 +297,9 @@ def table_of(execute: Any, printed: list[str], columns: set[str], duck: bool) ->
 
 
 def test_functions_are_total_and_mean_what_duckdb_means(here: dpsql.Connection) -> None:
-    engine, dialect, duck = engine_of(here), Spark({}), duckdb.connect()
+    engine, duck = engine_of(here), duckdb.connect()
+    dialect = Spark({}, lambda: ("UTC", "Europe/Oslo"))
+    duck.execute("SET TimeZone = 'UTC'")
     grouped: dict[frozenset[str], list[tuple[Call, str, str]]] = {}
     for scalar in itertools.islice(calls(), 0, None, 5):
         try:
