@@ -21,6 +21,7 @@ from dpsql.engines.spark.types import name_of
 from dpsql.functions import Argument
 from dpsql.functions.core.conversion import sure
 from dpsql.functions.core.literals import coerce
+from dpsql.functions.core.ranges import DAY
 from dpsql.functions.core.types import bits, digits
 from dpsql.functions.time.date_arithmetic import interval_parts
 from dpsql.ir.column import NULL, Kind, Type, type_range
@@ -42,6 +43,9 @@ _SINGLE = (
     "WHEN abs({}) < 1 THEN CAST(0 AS float) END"
 )
 """A DOUBLE as a FLOAT, of which those that are not normal are 0."""
+
+YEARS = 20_000
+"""The most years of an interval: none moves a moment of the calendar out of 64 bits of microseconds."""
 
 _SHORT = 200
 """The most characters of operands that are repeated."""
@@ -69,6 +73,8 @@ def literal_sql(literal: Literal) -> str:
         return "NULL" if target == NULL else f"CAST(NULL AS {type_sql(target)})"
     if target.kind is Kind.INTERVAL and isinstance(value, str):
         months, days, micros = interval_parts(value)
+        if max(abs(months) / 12, abs(days) / 365, abs(micros) / (365 * DAY)) > YEARS:
+            raise NotVetted("so long an interval")
         seconds = f"CAST('{Decimal(micros) / 1_000_000:f}' AS decimal(18,6))"
         return f"make_interval(0, {months}, 0, {days}, 0, 0, {seconds})"
     name = type_sql(target)

@@ -18,17 +18,13 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from dpsql.engines.not_vetted import NotVetted
-from dpsql.engines.spark.casts import converted, made_date, narrowed, once, text_sql, type_sql
+from dpsql.engines.spark.casts import YEARS, converted, made_date, narrowed, once, text_sql, type_sql
 from dpsql.engines.spark.numbers import RENDERS as OF_NUMBERS
 from dpsql.engines.vetted_scalars import Render
 from dpsql.functions import Argument, Arguments
 from dpsql.functions.core.ranges import DAY
-from dpsql.functions.time.date_arithmetic import interval_parts
 from dpsql.functions.time.periods import part_name
 from dpsql.ir.column import BIGINT, DATE, DOUBLE, INTEGER, TIMESTAMP, Kind, Type, type_named
-
-_YEARS = 20_000
-"""The most years of an interval."""
 
 _MICROS = "unix_micros(CAST({0} AS timestamp))"
 _MONTH_NAMES = "January February March April May June July August September October November December".split()
@@ -170,18 +166,13 @@ def _epoch(texts: tuple[str, ...], arguments: Arguments, type: Type | None) -> s
 
 def _moved(sign: str, texts: tuple[str, ...], arguments: Arguments) -> str:
     """A moment plus or minus an interval, which is a constant or one of whole units."""
-    literal = arguments[1].literal
-    if literal is not None and isinstance(literal.value, str):
-        months, days, micros = interval_parts(literal.value)
-        if abs(months) > _YEARS * 12 or abs(days) > _YEARS * 365 or abs(micros) > _YEARS * 365 * DAY:
-            raise NotVetted("so long an interval")
     moved = f"{_moment(texts[0], arguments[0])} {sign} {texts[1]}"
     return f"({calendar_sql(moved, TIMESTAMP)})"
 
 
 def _days_moved(sign: str, texts: tuple[str, ...], arguments: Arguments) -> str:
     count = converted(texts[1], arguments[1], INTEGER)
-    most = _YEARS * 365
+    most = YEARS * 365
     moved = f"date_add({{0}}, {'-' if sign == '-' else ''}{{1}})"
     form = f"CASE WHEN {{1}} BETWEEN -{most} AND {most} THEN {calendar_sql(moved, DATE)} END"
     return f"({once(form, texts[0], count)})"
@@ -302,13 +293,13 @@ RENDERS: Mapping[str, Render] = MappingProxyType(
         "date_sub": _elapsed,
         "+": _sum,
         "-": _less,
-        "to_years": _interval("CAST({0} AS int)", _YEARS),
-        "to_decades": _interval("CAST({0} * 10 AS int)", _YEARS // 10),
-        "to_quarters": _interval("0, CAST({0} * 3 AS int)", _YEARS * 4),
-        "to_months": _interval("0, CAST({0} AS int)", _YEARS * 12),
-        "to_weeks": _interval("0, 0, CAST({0} AS int)", _YEARS * 365 // 7),
-        "to_days": _interval("0, 0, 0, CAST({0} AS int)", _YEARS * 365),
-        "to_hours": _interval("0, 0, 0, 0, CAST({0} AS int)", _YEARS * 365 * 24),
+        "to_years": _interval("CAST({0} AS int)", YEARS),
+        "to_decades": _interval("CAST({0} * 10 AS int)", YEARS // 10),
+        "to_quarters": _interval("0, CAST({0} * 3 AS int)", YEARS * 4),
+        "to_months": _interval("0, CAST({0} AS int)", YEARS * 12),
+        "to_weeks": _interval("0, 0, CAST({0} AS int)", YEARS * 365 // 7),
+        "to_days": _interval("0, 0, 0, CAST({0} AS int)", YEARS * 365),
+        "to_hours": _interval("0, 0, 0, 0, CAST({0} AS int)", YEARS * 365 * 24),
         "strftime": _formatted,
         "make_date": _date,
         "last_day": _part("last_day(CAST({0} AS date))"),
