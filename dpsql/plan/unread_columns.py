@@ -38,11 +38,14 @@ from dpsql.ir.relation import (
 )
 from dpsql.ir.scalar import Ref
 
+_NO_EXPRESSIONS = ("relation", "lists", "pairs")
+"""Fields of a measure: what is cut down here, and values of public keys."""
+
 
 def without_unread(planned: MeasurePlan) -> MeasurePlan:
     """Return the same plan over scans of fewer columns."""
     measure = planned.measure
-    others = (field.name for field in dataclasses.fields(measure) if field.name != "relation")
+    others = (field.name for field in dataclasses.fields(measure) if field.name not in _NO_EXPRESSIONS)
     read = frozenset(name for other in others for name in _names(getattr(measure, other)))
     return _over(planned, replace(measure, relation=_lean(measure.relation, read)))
 

@@ -177,6 +177,8 @@ def written(value: object) -> str:
         return repr(value)
     if kind is tuple:
         assert isinstance(value, tuple)
+        if _PLAIN.issuperset(map(type, value)):
+            return repr(value)
         items = ", ".join(map(written, value))
         return f"({items},)" if len(value) == 1 else f"({items})"
     if isinstance(value, Enum):

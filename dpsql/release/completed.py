@@ -11,7 +11,7 @@ from dpsql.ir.column import Value
 from dpsql.ir.plan import MeasurePlan, PublicKeys, Threshold
 from dpsql.ir.synthetic import SyntheticRows
 from dpsql.ir.table import ExactTable
-from dpsql.release.groups import plain
+from dpsql.release.groups import keyed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray  # numpy loads its typing apart, and slowly
@@ -27,10 +27,11 @@ def completed(
     listed = _public_keys(planned)
     if listed is None:
         return exact.groups, exact.sums
-    places = {plain(group): i for i, group in enumerate(exact.groups)}
     groups = listed.groups()
+    measured, shown = keyed(exact.groups, groups)
+    places = {group: i for i, group in enumerate(measured)}
     sums = np.zeros((len(groups), exact.sums.shape[1]), dtype=np.int64)
-    found = [(i, places[key]) for i, key in enumerate(map(plain, groups)) if key in places]
+    found = [(i, places[group]) for i, group in enumerate(shown) if group in places]
     if found:
         into, of = zip(*found, strict=True)
         sums[list(into)] = exact.sums[list(of)]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
+
 from dpsql.ir.column import Value
 
 
@@ -13,3 +15,9 @@ def plain(group: tuple[Value, ...]) -> tuple[tuple[str, Value], ...]:
     return tuple(
         ("n", None) if value != value else ("b" if isinstance(value, bool) else "v", value) for value in group
     )
+
+
+def keyed(*parts: Sequence[tuple[Value, ...]]) -> list[Sequence[Hashable]]:
+    """Return hashable forms of the groups of several tables: the groups themselves where these will do."""
+    kinds = {type(value) for groups in parts for group in groups for value in group}
+    return [*parts] if kinds <= {int, str} else [[plain(group) for group in groups] for groups in parts]

@@ -329,7 +329,7 @@ def test_another_analysts_answer_is_paid_for_although_the_plan_is_kept(clinic: P
 
 def test_few_plans_are_kept_and_no_large_ones(clinic: Path) -> None:
     with duckdb.connect(str(clinic)) as writer:
-        writer.execute("INSERT INTO wards SELECT 'W' || i, i FROM range(5000) AS r(i)")
+        writer.execute("INSERT INTO wards SELECT 'W' || i, i FROM range(40000) AS r(i)")
     policy = clinic.with_suffix(".toml")
     policy.write_text(policy.read_text().replace('ward = { values = ["A", "B", "C"] }', "ward = {}"))
     with dpsql.connect(clinic) as db:

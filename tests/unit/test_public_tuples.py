@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from dpsql.ir.plan import PublicKeys
@@ -22,12 +24,15 @@ def test_in_grouping_sets_they_have_what_is_left_of_a_row() -> None:
         tied=(((1, 2), ROWS),),
     )
     assert keys.sizes() == {0: 3, 1: 2, 2: 1}
-    assert keys.groups() == [
+    assert [*keys.groups()] == [
         *((0, *row) for row in ROWS),
         (1, None, "clinic"),
         (1, None, None),
         (2, None, None),
     ]
+    assert [*replace(keys, sets=()).groups()] != [*keys.groups()], (
+        "its own, not those of the plan it was made of"
+    )
 
 
 def test_no_combination_is_shown_twice() -> None:
