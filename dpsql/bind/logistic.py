@@ -86,7 +86,7 @@ def logistic(
 
     def summed(sums: Sums, pairs: list[list[tuple[Factor, Factor]]], source: str, rows: Private) -> Measure:
         places = [[sums.place(*pair) for pair in row] for row in pairs]
-        select = selected(f"SELECT {', '.join(sums.listed)} FROM {source}")
+        select = selected(f"SELECT {sums.sql} FROM {source}")
         if options is not None:
             select.meta["options"] = options
         opened = ctx.query(select, {"rows": Cte(select, (), {}, rows)})

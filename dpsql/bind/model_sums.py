@@ -22,6 +22,11 @@ class Sums:
     listed: dict[str, int] = field(default_factory=dict)
     """The sums, each with its place."""
 
+    @property
+    def sql(self) -> str:
+        """Print the select list; a name saves the binder from printing each sum to find one."""
+        return ", ".join(f"{each} AS s{place}" for each, place in self.listed.items())
+
     def place(self, first: Factor, second: Factor) -> int | None:
         """Return the place of the sum of products of two terms; None where all products are 0."""
         first, second = sorted((first, second), key=lambda each: (each.place, each.condition or ""))

@@ -65,7 +65,7 @@ def model(ctx: Context, node: exp.Table, env: Mapping[str, Cte]) -> Open:
     sums = Sums()
     places = [[sums.place(first, second) for second in factors] for first in factors]
     values = [f'{each.value} AS "z{each.place}"' for each in factors if each.value is not None]
-    select = selected(f"SELECT {', '.join(sums.listed)} FROM (SELECT 1) AS terms")
+    select = selected(f"SELECT {sums.sql} FROM (SELECT 1) AS terms")
     select.args["from_"].this.set("this", rows_of_terms(query, rows, values))
     if options is not None:
         select.meta["options"] = options

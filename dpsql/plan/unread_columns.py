@@ -17,6 +17,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import cache
 from typing import assert_never
 
 from dpsql.facts.types import types_of
@@ -105,6 +106,11 @@ def _names(value: object) -> Iterator[str]:
     elif isinstance(value, tuple):
         for each in value:
             yield from _names(each)
-    elif dataclasses.is_dataclass(value):
-        for field in dataclasses.fields(value):
-            yield from _names(getattr(value, field.name))
+    else:
+        for name in _fields_of(type(value)):
+            yield from _names(getattr(value, name))
+
+
+@cache
+def _fields_of(kind: type) -> tuple[str, ...]:
+    return tuple(field.name for field in dataclasses.fields(kind)) if dataclasses.is_dataclass(kind) else ()
