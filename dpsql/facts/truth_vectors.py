@@ -133,10 +133,7 @@ class TruthVectors:
         truths = [how(scalar) for scalar, how in parts]
 
         def true(row: _Row) -> bool:
-            for truth_of in truths:
-                if truth_of(row) is not True:
-                    return False
-            return True
+            return all(truth_of(row) is True for truth_of in truths)
 
         return Question(true, frozenset(self._read), frozenset(self._cuts))
 

@@ -17,8 +17,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import cache
-from typing import assert_never
+from typing import Any, assert_never
 
 from dpsql.facts.types import types_of
 from dpsql.functions.core.windows import orders_all_columns
@@ -107,10 +106,13 @@ def _names(value: object) -> Iterator[str]:
         for each in value:
             yield from _names(each)
     else:
-        for name in _fields_of(type(value)):
+        kind: Any = type(value)
+        if kind not in _FIELDS:
+            is_own = dataclasses.is_dataclass(kind)
+            _FIELDS[kind] = tuple(field.name for field in dataclasses.fields(kind)) if is_own else ()
+        for name in _FIELDS[kind]:
             yield from _names(getattr(value, name))
 
 
-@cache
-def _fields_of(kind: type) -> tuple[str, ...]:
-    return tuple(field.name for field in dataclasses.fields(kind)) if dataclasses.is_dataclass(kind) else ()
+_FIELDS: dict[type, tuple[str, ...]] = {}
+"""The fields of each type that was met; none of what is no dataclass."""

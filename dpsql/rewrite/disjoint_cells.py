@@ -45,8 +45,8 @@ _CONDITIONS, _CELLS = 300, 512
 """Most conditions and cells of a block; a larger block is split in halves."""
 
 _WORK = 1_000_000
-"""Most answers that are tried for the blocks of one measure: what is left is measured one by one. Cells of
-conditions that tell little of each other gain a tenth at most, and a model has thousands of such conditions."""
+"""Most answers that are tried for the blocks of one measure: what is left is measured one by one. A model has
+thousands of conditions, and cells of those that tell little of each other gain a tenth at most."""
 
 _COMBINATIONS = 64
 """Most combinations of blocks that are compared."""
