@@ -10,11 +10,8 @@ of coefficients to the fit without privacy, over data sets:
 
 Excess errors are those of predictions over the variance of y. Beside ours, of the same data:
 
-    at least      the sums with y alone have noise, at the whole price; the matrix is known. Nobody who adds
-                  noise to sums of values on [-1, 1] is more exact
-    in stages     a design in numpy that is not built: a fit as ours for a part of the price, then how long
-                  z times its residuals are, then the sums of these, clipped to a length that few rows exceed:
-                  one step of Newton's from the first fit
+    sums with y   these alone have noise, at the whole price, and the matrix is known: nobody who adds noise
+                  to sums of products of values on [-1, 1] is more exact
 
 "In margin" are coefficients of the fit without privacy, "law held" those of the law from ``low`` to ``high``.
 """
@@ -71,8 +68,7 @@ def run(setting: Setting) -> Report:
             "ours",
             "one matrix",
             "excess error",
-            "at least",
-            "in stages",
+            "sums with y",
             "in margin",
             "law held",
             "NULL",
@@ -81,8 +77,8 @@ def run(setting: Setting) -> Report:
     for persons, sets in sizes:
         found = [_figures(setting, persons, seed) for seed in range(sets)]
         chance, ours, matrix = (math.sqrt(np.mean([each[i] for each in found])) for i in range(3))
-        excesses = [float(np.mean([each[i] for each in found])) for i in range(3, 6)]
-        held = np.array([each[6:] for each in found], dtype=np.float64)
+        excesses = [float(np.mean([each[i] for each in found])) for i in range(3, 5)]
+        held = np.array([each[5:] for each in found], dtype=np.float64)
         told = np.isfinite(held[:, 0])
         margin, law = (float(held[told, i].mean()) if told.any() else math.nan for i in range(2))
         table.rows.append(
@@ -93,7 +89,7 @@ def run(setting: Setting) -> Report:
 
 def _verdicts(table: Table, quick: bool) -> list[Verdict]:
     verdicts = []
-    for persons, _, _, ours, matrix, excess, _, _, margin, law, _ in table.rows:
+    for persons, _, _, ours, matrix, excess, _, margin, law, _ in table.rows:
         verdicts.append(Verdict(f"{persons:,} persons: error beside one matrix", ours / matrix, 1.0))
         if persons == 10_000:
             verdicts.append(Verdict("10,000 persons: excess error over the variance of y", excess, 1e-4))
@@ -115,13 +111,13 @@ def _figures(setting: Setting, persons: int, seed: int) -> tuple[float, ...]:
     best = np.linalg.lstsq(terms, y, rcond=None)[0]
     rows = _asked(setting, persons, np.column_stack((y, numbers)))
     coefficients, low, high, margin = (_column(rows, place) for place in (1, 3, 4, 5))
-    others = (_known_matrix(terms, y, generator), _in_stages(terms, y, generator))
+    known = _known_matrix(terms, y, generator)
     told = bool(np.isfinite(margin).all())
     return (
         float(np.square(LAW - best).mean()),
         float(np.square(coefficients - best).mean()),
         float(np.square(_by_one_matrix(terms, y, generator) - best).mean()),
-        *(float(np.square(terms @ (each - best)).mean() / y.var()) for each in (coefficients, *others)),
+        *(float(np.square(terms @ (each - best)).mean() / y.var()) for each in (coefficients, known)),
         float((np.abs(coefficients - best) <= margin).mean()) if told else math.nan,
         float(((low <= LAW) & (high >= LAW)).mean()) if told else math.nan,
     )
@@ -150,10 +146,9 @@ def _asked(setting: Setting, persons: int, rows: Floats) -> list[tuple[object, .
     return found
 
 
-def _deviation(share: float) -> float:
-    """Return the deviation of noise at this share of the price, for what a person moves by 1."""
-    part = Fraction(share).limit_denominator(10_000)
-    found = accountant("zcdp").allowance(1.0, Budget(1.0, 1e-6), part, thresholds=False).gaussian
+def _deviation() -> float:
+    """Return the deviation of noise for what a person moves by 1."""
+    found = accountant("zcdp").allowance(1.0, Budget(1.0, 1e-6), Fraction(1), thresholds=False).gaussian
     assert found is not None
     return found
 
@@ -162,7 +157,7 @@ def _by_one_matrix(terms: Floats, y: Floats, generator: np.random.Generator) -> 
     """Return least squares from one noisy matrix of terms and y, each of norm 1 at most in a row."""
     width = terms.shape[1]
     rows = np.column_stack((terms / math.sqrt(width), y))
-    deviation = _deviation(1.0)
+    deviation = _deviation()
     made = rows.T @ rows + _symmetric(generator, width + 1, 2 * deviation, 2 * deviation / math.sqrt(2))
     values, vectors = np.linalg.eigh(made[:width, :width])
     lifted = (vectors * np.maximum(values, 2 * deviation)) @ vectors.T
@@ -179,41 +174,6 @@ def _symmetric(generator: np.random.Generator, width: int, diagonal: float, besi
 def _known_matrix(terms: Floats, y: Floats, generator: np.random.Generator) -> Floats:
     """Return least squares with noise in the sums with y alone."""
     width = terms.shape[1]
-    right = terms.T @ y + generator.normal(0, math.sqrt(width) * _deviation(1.0), width)
+    right = terms.T @ y + generator.normal(0, math.sqrt(width) * _deviation(), width)
     solved: Floats = np.linalg.solve(terms.T @ terms, right)
     return solved
-
-
-FIRST, LENGTHS = 0.2, 0.06
-"""Shares of the price for the first fit and for the lengths."""
-
-
-def _in_stages(terms: Floats, y: Floats, generator: np.random.Generator) -> Floats:
-    """Return a fit whose residuals are clipped to a length that few rows exceed."""
-    width, weight = terms.shape[1], len(LAW) ** 0.25
-    sums = math.sqrt(width * (width + 1) / 2 + width * weight**2 + 1)
-    first = sums * _deviation(FIRST)
-    matrix = terms.T @ terms + _symmetric(generator, width, first, first)
-    right = terms.T @ y + generator.normal(0, first / weight, width)
-    values, vectors = np.linalg.eigh(matrix)
-    lifted = (vectors * np.maximum(values, 2 * first * math.sqrt(width))) @ vectors.T
-    begun = np.linalg.solve(lifted, right)
-    residuals = y - np.clip(terms @ begun, -1, 1)
-    lengths = np.linalg.norm(terms, axis=1) * np.abs(residuals)
-    most = _length(lengths, math.sqrt(width), generator)
-    clipped = residuals * np.minimum(1, most / np.maximum(lengths, 1e-300))
-    noise = generator.normal(0, most * _deviation(1 - FIRST - LENGTHS), width)
-    solved: Floats = begun + np.linalg.solve(lifted, terms.T @ clipped + noise)
-    return solved
-
-
-def _length(lengths: Floats, longest: float, generator: np.random.Generator) -> float:
-    """Return a length that few rows exceed: by noisy counts of cells a quarter octave wide, from above."""
-    deviation = _deviation(LENGTHS)
-    beyond, ends = 0.0, longest * 2.0 ** (-np.arange(41) / 4)
-    for upper, lower in itertools.pairwise(ends.tolist()):
-        rows = np.count_nonzero((lengths > lower) & ((lengths <= upper) | (upper == longest)))
-        beyond += rows + generator.normal(0, deviation)
-        if beyond > 2 * deviation:
-            return upper
-    return float(ends[-1])

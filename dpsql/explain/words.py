@@ -159,8 +159,8 @@ def _linear_step_words(model: Mapping[str, Any], columns: Sequence[Mapping[str, 
         "length": f"step 2: how many rows are how long, by the terms times ({last} - what step 1 predicts): "
         f"{model['sums']} counts",
         "linear": f"the last of {model['step']} steps of the linear fit: {many} of terms times ({last} - "
-        "what step 1 predicts), in parts of a length that few rows exceed, to which all are cut; coefficients and "
-        "margins are computed from what all steps released",
+        "what step 1 predicts), in parts of a length that few rows exceed, to which all are cut; "
+        "coefficients and margins are computed from what all steps released",
     }[model["fit"]]
     errors = [column["expected_error"] for column in columns if "expected_error" in column]
     if model["fit"] == "linear" and errors:

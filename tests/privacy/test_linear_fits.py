@@ -1,4 +1,4 @@
-"""The steps of a linear fit: no unit moves one by more than declared, and their errors are found if planted."""
+"""The steps of a linear fit: no unit moves one by more than declared, and planted errors are found."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def moved(path: Path, folder: Path, sql: str) -> list[str]:
 
 @pytest.mark.parametrize("sql", [VISITS, ALONE])
 def test_nobody_moves_a_step_by_more_than_declared(many: Path, tmp_path: Path, sql: str) -> None:
-    """One person with 2,000 rows, one with NaN, 1e300 and NULL, one at the ends of all ranges, and another."""
+    """One has 2,000 rows, one NaN, 1e300 and NULL, one is at the ends of all ranges."""
     assert moved(many, tmp_path, sql) == []
 
 
@@ -83,7 +83,7 @@ def longer_rows(sql: str) -> str:
 def test_a_unit_that_is_not_clipped_is_found(
     many: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: Callable[[str], str]
 ) -> None:
-    """A unit with 2,000 rows would add all of them; so would rows that are longer than they are said to be."""
+    """A unit with 2,000 rows would add all of them, and rows may be longer than they are said to be."""
     planted(monkeypatch, change, must=False)
     assert any("moves by" in problem for problem in moved(many, tmp_path, VISITS))
 
