@@ -19,7 +19,7 @@
     server     what the protocol, logins and idle clients of dpsql serve cost
     posteriors of shares: how often intervals hold, and what one takes
     alerts     a day that stands out of hundreds, beside as many counts
-    engines    TPC-H on PostgreSQL, beside its own plain queries
+    engines    TPC-H on PostgreSQL and Spark, beside their own plain queries
     clusters   whether k-means on private rows would beat what bins of them give
     attacks    what known attacks win, beside what epsilon allows
     audits     what guesses prove of 30 statements, beside their price

@@ -1,16 +1,19 @@
-"""What the promise costs on another engine: TPC-H's 19 on PostgreSQL, beside its own plain queries.
+"""What the promise costs on another engine: TPC-H's 19 on PostgreSQL and Spark, beside their plain queries.
 
-Measure and plain query run in turns, in one session of one server, which is started for it alone. Every exact
-table is compared with DuckDB's, number by number. Queries 2, 11 and 16 read public tables alone: nothing is
-measured. Without a server, or without tpchgen-cli, there is nothing to run.
+Measure and plain query run in turns: on PostgreSQL in a server that is started for it alone, on Spark in this
+process, over the same files. Every exact table is compared with DuckDB's, number by number. Queries 2, 11 and
+16 read public tables alone: nothing is measured. An engine that is not installed is left out.
 """
 
 from __future__ import annotations
 
 import math
+import os
 import statistics
 import sys
 import tempfile
+from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -21,14 +24,19 @@ import dpsql
 from benchmarks.data import PRIVATE, PUBLIC, TPCH, session_of, tiny_tpch, tpch, tpch_queries
 from benchmarks.timing import ROOT, Report, Setting, Table, Verdict, alternate
 from dpsql.audit.oracles import ready_measures
-from dpsql.engines.postgres.engine import PostgresEngine
+from dpsql.engines import Engine
+from dpsql.engines.spark.address import SparkAddress
+from dpsql.engines.spark.engine import SparkEngine
+from dpsql.engines.spark.settings import SETTINGS
 from dpsql.ir.source import Source
 from dpsql.ir.table import ExactTable
 from dpsql.planning import planned
+from dpsql.session.checks import parse_policy
 
 sys.path.insert(0, str(ROOT / "tests"))
 
 from postgres_servers import INITDB, Server, running_server, track
+from sparks import MISSING
 
 ANSWERED = (1, 4, 5, 6, 7, 8, 9, 12, 13, 14, 15, 17, 19, 20, 21, 22)
 MEMORY = "256MB"
@@ -36,35 +44,73 @@ INDEXED = ("lineitem (l_orderkey)", "lineitem (l_partkey, l_suppkey)", "orders (
 
 
 def run(setting: Setting) -> Report:
-    if INITDB is None:
-        return Report((), ())
     try:
         path = tiny_tpch(setting) if setting.quick else tpch(setting)
     except FileNotFoundError:
         path = tiny_tpch(setting)
-    columns = ("query", "plain", "measure", "ratio", "as DuckDB's")
-    table = Table(f"{path.stem} on PostgreSQL, ms", columns)
-    ratios, unlike = [], 0
+    reports = [_on_postgres(path, setting)] if INITDB is not None else []
+    reports += [] if MISSING else [_on_spark(path, setting)]
+    return Report(
+        tuple(table for report in reports for table in report.tables),
+        tuple(verdict for report in reports for verdict in report.verdicts),
+    )
+
+
+def _on_postgres(path: Path, setting: Setting) -> Report:
     with running_server() as server:
         _load(server, path)
         policy = path.with_suffix(".zcdp.toml")
         with (
-            dpsql.connect(path, policy, setting.folder / "duckdb.ledger") as there,
             dpsql.connect(server.url("tpch"), policy, setting.folder / "postgres.ledger") as here,
             psycopg.connect(**server.url("tpch").words()) as plain,
         ):
-            for number in ANSWERED:
-                row, ratio, same = _compared(here, there, plain, tpch_queries()[number], setting)
-                table.rows.append((f"Q{number}", *row))
-                ratios.append(ratio)
-                unlike += not same
+            return _measured(
+                "PostgreSQL",
+                session_of(here).engine,
+                lambda sql: plain.execute(sql.encode()).fetchall(),
+                path,
+                setting,
+            )
+
+
+def _on_spark(path: Path, setting: Setting) -> Report:
+    """Both read parquet files of the same tables, with two threads."""
+    os.environ.setdefault("PYSPARK_SUBMIT_ARGS", "--driver-memory 4g pyspark-shell")
+    folder = setting.folder / f"{path.stem} files"
+    folder.mkdir(exist_ok=True)
+    with duckdb.connect(str(path), read_only=True) as source:
+        for name in (*PUBLIC, *PRIVATE):
+            source.execute(f"COPY {name} TO '{folder / name}.parquet'")
+    rules = parse_policy(path.with_suffix(".zcdp.toml").read_text(), "tpch.toml")
+    with closing(SparkEngine(SparkAddress("2", folder), rules)) as engine:
+        plain = engine._session.newSession()
+        for name, value in SETTINGS.items():
+            plain.conf.set(name, value)
+        for name in (*PUBLIC, *PRIVATE):
+            plain.read.parquet(str(folder / f"{name}.parquet")).createOrReplaceTempView(name)
+        return _measured("Spark", engine, lambda sql: plain.sql(sql).collect(), path, setting)
+
+
+def _measured(
+    name: str, engine: Engine, plain: Callable[[str], object], path: Path, setting: Setting
+) -> Report:
+    columns = ("query", "plain", "measure", "ratio", "as DuckDB's")
+    table = Table(f"{path.stem} on {name}, ms", columns)
+    ratios, unlike = [], 0
+    policy = path.with_suffix(".zcdp.toml")
+    with dpsql.connect(path, policy, setting.folder / f"duckdb beside {name}.ledger") as there:
+        for number in ANSWERED:
+            row, ratio, same = _compared(engine, there, plain, tpch_queries()[number], setting)
+            table.rows.append((f"Q{number}", *row))
+            ratios.append(ratio)
+            unlike += not same
     mean = math.exp(statistics.fmean(math.log(each) for each in ratios))
     return Report(
         (table,),
         (
-            Verdict("measure / plain on PostgreSQL, geometric mean", mean, 2.0),
-            Verdict("measure / plain on PostgreSQL, the largest", max(ratios), 5.0),
-            Verdict("queries whose sums are not DuckDB's", unlike, 0),
+            Verdict(f"measure / plain on {name}, geometric mean", mean, 2.0),
+            Verdict(f"measure / plain on {name}, the largest", max(ratios), 5.0),
+            Verdict(f"queries whose sums on {name} are not DuckDB's", unlike, 0),
         ),
     )
 
@@ -97,24 +143,15 @@ def _copy(owner: psycopg.Connection[Any], source: duckdb.DuckDBPyConnection, nam
 
 
 def _compared(
-    here: dpsql.Connection,
-    there: dpsql.Connection,
-    plain: psycopg.Connection[Any],
-    sql: str,
-    setting: Setting,
+    engine: Engine, there: dpsql.Connection, plain: Callable[[str], object], sql: str, setting: Setting
 ) -> tuple[tuple[object, ...], float, bool]:
-    session, other = session_of(here), session_of(there)
-    engine = session.engine
-    assert isinstance(engine, PostgresEngine)
+    other = session_of(there)
     text = sql.rstrip().rstrip(";")
     plan = planned(other, Source(text), (), other.terms(None))
     measures = ready_measures(plan, other.engine, other.sealed)
     same = all(_sums(engine.measure(each)) == _sums(other.engine.measure(each)) for each in measures)
     theirs, ours = alternate(
-        (
-            lambda: plain.execute(text.encode()).fetchall(),
-            lambda: [engine.measure(each) for each in measures],
-        ),
+        (lambda: plain(text), lambda: [engine.measure(each) for each in measures]),
         1 if setting.quick else 3,
         warm=0 if setting.quick else 1,
     )

@@ -11,7 +11,7 @@ import shutil
 
 import pytest
 
-_MISSING = [
+MISSING = [
     name
     for name, there in (
         ("pyspark: pip install 'dpsql[spark]'", importlib.util.find_spec("pyspark") is not None),
@@ -21,7 +21,7 @@ _MISSING = [
 ]
 
 needs_spark = [
-    pytest.mark.skipif(bool(_MISSING), reason=f"not installed: {', '.join(_MISSING)}"),
+    pytest.mark.skipif(bool(MISSING), reason=f"not installed: {', '.join(MISSING)}"),
     pytest.mark.sweep,
     pytest.mark.filterwarnings("ignore::Warning"),  # of pyspark itself
 ]

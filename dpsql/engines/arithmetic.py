@@ -3,6 +3,7 @@
     WHOLE      CAST(z AS BIGINT), summed in 128 bits                  whatever the cells
     DOUBLES    z + 1.5 * 2^52 - 1.5 * 2^52, summed as DOUBLEs         where ``fits`` says so: half the time
     SMALL      the same                                               and no sum reaches ``CELL``
+    in_longs   CAST(z AS BIGINT), summed in 64 bits                   the same, below 2^59
 
 Claim   a cell and the sum of any cells of a table are the same in both.
 Proof   A cell is the DOUBLE z, |z| < 2^51, rounded to a whole number, half to even. CAST rounds so, and so
@@ -10,7 +11,8 @@ Proof   A cell is the DOUBLE z, |z| < 2^51, rounded to a whole number, half to e
         and the difference is exact. All else is arithmetic of whole numbers below 2^53. ``fits`` bounds the
         absolute values of all cells together by 2^53: every partial sum, in any order, is exact; so of
         cells that a factor of at most 1 made smaller and TRUNC whole. Sums of
-        sums with the coefficients of polynomials, 4 at most, stay below 2^57, so that 64 bits hold them.
+        sums with the coefficients of polynomials, 4 at most, stay below 2^57, so that 64 bits hold them. Of
+        BIGINTs below 2^59 together such sums stay below 2^61, and the three parts of a measure below 2^63.
 Test    tests/privacy/test_light_units.py, grammar_tests/test_corrected.py
 
 The constant has an exponent: without one it would be a DECIMAL, and nothing would be rounded.
@@ -33,7 +35,8 @@ _LARGEST = 2**50
 class Arithmetic:
     """How cells are rounded, and how they are added up; ``doubles`` are DOUBLEs of whole numbers.
 
-    ``wide`` prints a constant in the type of sums. ``small``: no sum reaches ``CELL``.
+    ``wide`` prints a constant in the type of sums. ``small``: no sum reaches ``CELL``. The absolute values of
+    all cells that are added up are below ``most`` together, where that matters.
     """
 
     doubles: bool
@@ -42,6 +45,7 @@ class Arithmetic:
     truncated: Callable[[str], str]
     summed: Callable[[str], str]
     small: bool = False
+    most: int = 2**53
     dialect: Dialect = DUCKDB
 
 
@@ -65,6 +69,19 @@ def in_doubles(dialect: Dialect) -> Arithmetic:
         rounded="round({})".format,
         truncated="trunc({})".format,
         summed=lambda sql: f"CAST(coalesce(sum({sql}), 0) AS {dialect.type(BIGINT)})",
+        dialect=dialect,
+    )
+
+
+def in_longs(dialect: Dialect) -> Arithmetic:
+    """Return that of an engine whose sums of BIGINTs are BIGINTs: fast, and exact where they fit."""
+    return Arithmetic(
+        doubles=False,
+        wide=lambda sql: f"CAST({sql} AS {dialect.type(BIGINT)})",
+        rounded=dialect.whole,
+        truncated=dialect.cut,
+        summed="coalesce(sum({}), 0)".format,
+        most=2**59,
         dialect=dialect,
     )
 

@@ -166,7 +166,7 @@ def _of_cells(planned: MeasurePlan, row: Row, codes: Mapping[int, tuple[str, ...
         for i, (name, b) in enumerate(zip(names, bounded, strict=True))
     ]
     return (
-        f"WITH q AS MATERIALIZED ({cells}), h AS ({factors}) "
+        f"WITH {dialect.kept('q', cells)}, h AS ({factors}) "
         f"SELECT {', '.join([*row.keys, *changes])} "
         f"FROM {dialect.with_factors('q', 'h', False)}{_by(row, ())}"
     )

@@ -15,7 +15,7 @@ from dpsql.engines.coded_groups import coded, coded_sql
 from dpsql.engines.dialect import DUCKDB, Dialect
 from dpsql.engines.identifiers import fetched
 from dpsql.engines.measure_sql import TOTAL, measure_sql
-from dpsql.engines.stored_groups import GroupStore
+from dpsql.engines.stored_groups import Store
 from dpsql.errors import refuse
 from dpsql.functions import ArgumentError
 from dpsql.ir.column import Value
@@ -56,7 +56,7 @@ def measured(
     rows_of: RowsOf,
     arrays_of: ArraysOf,
     sums_of: Callable[[MeasurePlan], str] = measure_sql,
-    store: GroupStore | None = None,
+    store: Store | None = None,
     dialect: Dialect = DUCKDB,
 ) -> ExactTable:
     """Run the statements of a measure and return its exact table; ``sums_of`` prints that of the sums.

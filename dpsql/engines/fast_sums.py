@@ -46,7 +46,8 @@ class FastSums:
     """The statements of one engine's measures. ``run`` runs a statement and fetches its rows.
 
     Nothing is found out of the tables that are ``left_out``: to read them takes longer than to sum them. Up
-    to ``few`` rows, planning takes most of the time. ``plain`` prints the statements of small tables.
+    to ``few`` rows, planning takes most of the time. ``plain`` prints the statements of small tables, and
+    ``narrow`` says how another engine adds up what fits.
     """
 
     run: Callable[[str], list[tuple[object, ...]]]
@@ -56,6 +57,7 @@ class FastSums:
     dialect: Dialect = DUCKDB
     tables: TemporaryTables | None = None
     plain: Callable[[MeasurePlan, bool, Dialect], str] | None = None
+    narrow: Callable[[Dialect], Arithmetic] = in_doubles
     _units: SpecialUnits = field(init=False)
     _extremes: Extremes = field(init=False)
     _totals: UnitTotals = field(init=False)
@@ -131,10 +133,10 @@ class FastSums:
         most = max(statistic.together for statistic in planned.measure.statistics)
         rows *= planned.measure.copies
         if self.dialect is not DUCKDB:
-            doubles = in_doubles(self.dialect)
-            if not fits(rows, most):
+            narrow = self.narrow(self.dialect)
+            if not fits(rows, most, narrow.most):
                 return in_whole_numbers(self.dialect)
-            return replace(doubles, small=fits(rows, most, CELL))
+            return replace(narrow, small=fits(rows, most, CELL))
         if not fits(rows, most):
             return WHOLE
         if self._rounds is None:

@@ -553,8 +553,11 @@ def _direction(ordering: Ordering) -> str:
 
 def _all_columns(source: Relation, dialect: Dialect) -> list[str]:
     """Return all columns as sort keys: rows that still tie are equal in everything a query can see."""
+    nulls = "" if dialect is DUCKDB else " ASC NULLS LAST"
     return [
-        key for name, fact in facts_of(source).items() for key in dialect.sort_keys(quote(name), fact.type)
+        f"{key}{nulls}"
+        for name, fact in facts_of(source).items()
+        for key in dialect.sort_keys(quote(name), fact.type)
     ]
 
 

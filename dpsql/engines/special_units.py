@@ -231,8 +231,8 @@ def found_sql(scan: Scan, keys: tuple[ScanColumn, ...], limit: int, dialect: Dia
     units = f"SELECT u, {total} AS n FROM {below(groups)} GROUP BY u"
     heavy = f"SELECT u, n FROM {below(units)} WHERE n > {limit}"
     special = below("SELECT o.k, o.u, o.c, h.n FROM o JOIN h ON o.u = h.u")
+    kept = ", ".join((dialect.kept("n", counted), dialect.kept("o", owned), dialect.kept("h", heavy)))
     return (
-        f"WITH n AS MATERIALIZED ({counted}), o AS MATERIALIZED ({owned}), h AS MATERIALIZED ({heavy}) "
-        f"SELECT k, u, n, sum(c) AS c FROM {special} "
+        f"WITH {kept} SELECT k, u, n, sum(c) AS c FROM {special} "
         "GROUP BY k, u, n UNION ALL SELECT k, u, NULL, sum(c) FROM o WHERE u IS NULL GROUP BY k, u"
     )

@@ -12,7 +12,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import field
-from typing import TYPE_CHECKING, NoReturn, TypeAlias, overload
+from typing import TYPE_CHECKING, NoReturn, Protocol, TypeAlias, overload
 
 import numpy as np
 
@@ -91,6 +91,21 @@ class StoredGroups(ExactGroups):
         raise TypeError("exact groups are never stored")
 
 
+def new_name() -> str:
+    """Return the name of a temporary table that this process has not used."""
+    return f'temp.main."groups {next(_NUMBERS)}"'
+
+
+class Store(Protocol):
+    """Keeps the groups of measures."""
+
+    def stored(
+        self, sql: str, planned: MeasurePlan, group: Callable[[Sequence[object]], Group]
+    ) -> tuple[StoredGroups, NDArray[np.int64]]:
+        """Run the statement of a measure's sums, and return its groups and their sums."""
+        ...
+
+
 @dataclass(slots=True)
 class GroupStore:
     """The stored groups of one engine. ``rows`` runs a statement, ``arrays`` one within a measure."""
@@ -105,7 +120,7 @@ class GroupStore:
         """Run the statement of a measure's sums, and return its groups and their sums."""
         while self._dropped:
             self.rows(f"DROP TABLE IF EXISTS {self._dropped.pop()}")
-        name, sums = f'temp.main."groups {next(_NUMBERS)}"', range(len(planned.measure.statistics))
+        name, sums = new_name(), range(len(planned.measure.statistics))
         self.rows(f"CREATE TEMP TABLE {name} AS {sql}")
         within = (
             f"CAST(greatest(least(total{i}, {TOTAL}::HUGEINT), -{TOTAL}::HUGEINT) AS BIGINT) AS s{i}"

@@ -46,7 +46,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from psycopg import Connection
 
+    from dpsql.detail_kinds import Rows
     from dpsql.engines import Texts
+    from dpsql.engines.batch_groups import BatchStore
     from dpsql.engines.contents import Contents
     from dpsql.engines.fast_sums import FastSums
     from dpsql.engines.special_units import Limits
@@ -80,6 +82,7 @@ class PostgresEngine:
         self._wanted = None if policy is None else {fold(rule.name) for rule in policy.tables}
         self._zones: frozenset[str] | None = None
         self._sums: FastSums | None = None
+        self._groups: BatchStore | None = None
         self._limits = limits
         self._lock = threading.RLock()
         self._connection = self._connected()
@@ -258,6 +261,7 @@ class PostgresEngine:
         return ";\n".join(self._printed(planned))
 
     def measure(self, planned: MeasurePlan) -> ExactTable:
+        from dpsql.engines.batch_groups import has_private_groups
         from dpsql.engines.exact_tables import measured
 
         kinds = [column.fact.type.kind for column in planned.keys]
@@ -269,7 +273,28 @@ class PostgresEngine:
         with self._lock, self._refusing():
             check_measure(planned)
             sums = self._fast_sums()
-            return measured(planned, rows_of, self._arrays, sums.statement, dialect=sums.dialect)
+            store = self._batch_store() if has_private_groups(planned) else None
+            return measured(planned, rows_of, self._arrays, sums.statement, store, sums.dialect)
+
+    def _batch_store(self) -> BatchStore:
+        from dpsql.engines.batch_groups import BatchStore
+
+        if self._groups is None:
+            self._groups = BatchStore(self._in_batches, _key, self._dialect())
+        return self._groups
+
+    def _in_batches(self, sql: str, take: Callable[[Rows], None]) -> None:
+        """Run one statement in a snapshot of the version that was opened, and hand its rows over."""
+
+        def read() -> None:
+            self._checked("SELECT 1")
+            with self._connection.cursor(name="dpsql_groups") as cursor:
+                cursor.execute(sql.encode())
+                while rows := cursor.fetchmany(CHUNK):
+                    take(rows)
+
+        with self._translated():
+            self._in_snapshot(read)
 
     def _fast_sums(self) -> FastSums:
         """Return what chooses the statements of this connection; what it found ends with the connection."""
@@ -468,6 +493,8 @@ class PostgresEngine:
     def close(self) -> None:
         with self._lock:
             self._connection.close()
+            if self._groups is not None:
+                self._groups.close()
 
 
 def _driver() -> Any:

@@ -21,8 +21,34 @@ from dpsql.engines.spark.types import name_of
 from dpsql.functions import Argument
 from dpsql.functions.core.conversion import sure
 from dpsql.functions.core.literals import coerce
+from dpsql.functions.core.ranges import DAY
+from dpsql.functions.core.types import bits, digits
+from dpsql.functions.time.date_arithmetic import interval_parts
 from dpsql.ir.column import NULL, Kind, Type, type_range
 from dpsql.ir.scalar import Literal
+
+_BLANKS, _DIGITS = "[ \\t\\r\\n]*", "[0-9]{{1,%s}}([.][0-9]{{0,%s}})?|[.][0-9]{{1,%s}}"
+_EXACT = f"^{_BLANKS}[+-]?({_DIGITS % (38, 38, 38)}){_BLANKS}$"
+_NAMED = "[iI][nN][fF]([iI][nN][iI][tT][yY])?"
+_REAL = (
+    f"^{_BLANKS}([+-]?(({_DIGITS % (100, 100, 100)})([eE][+-]?[0-9]{{{{1,2}}}})?|{_NAMED})|[nN][aA][nN])"
+    f"{_BLANKS}$"
+)
+_DAY = "^[0-9]{{4}}-[0-9]{{1,2}}-[0-9]{{1,2}}$"
+"""Texts of numbers and days that are read, as parts of formulas. Others are NULL."""
+
+_SINGLE = (
+    "CASE WHEN abs({}) BETWEEN 1.1754944e-38D AND 3.4028234e38D OR {} = 0 OR isnan({}) "
+    "OR abs({}) = CAST('Infinity' AS double) THEN CAST({} AS float) "
+    "WHEN abs({}) < 1 THEN CAST(0 AS float) END"
+)
+"""A DOUBLE as a FLOAT, of which those that are not normal are 0."""
+
+YEARS = 20_000
+"""The most years of an interval: none moves a moment of the calendar out of 64 bits of microseconds."""
+
+_SHORT = 200
+"""The most characters of operands that are repeated."""
 
 
 def type_sql(type: Type) -> str:
@@ -45,6 +71,12 @@ def literal_sql(literal: Literal) -> str:
     value, target = literal.value, literal.type
     if value is None:
         return "NULL" if target == NULL else f"CAST(NULL AS {type_sql(target)})"
+    if target.kind is Kind.INTERVAL and isinstance(value, str):
+        months, days, micros = interval_parts(value)
+        if max(abs(months) / 12, abs(days) / 365, abs(micros) / (365 * DAY)) > YEARS:
+            raise NotVetted("so long an interval")
+        seconds = f"CAST('{Decimal(micros) / 1_000_000:f}' AS decimal(18,6))"
+        return f"make_interval(0, {months}, 0, {days}, 0, 0, {seconds})"
     name = type_sql(target)
     match target.kind, value:
         case Kind.BOOLEAN, bool():
@@ -91,6 +123,27 @@ def converted(sql: str, argument: Argument, target: Type) -> str:
             return f"CAST({sql} AS double)"
         case Kind.FLOAT, Kind.INTEGER:
             return _whole(f"CAST({sql} AS double)", target)
+        case Kind.FLOAT, Kind.DECIMAL if digits(target)[0] <= 18:
+            return _decimal(f"CAST({sql} AS double)", target)
+        case Kind.FLOAT, Kind.FLOAT:
+            return once(_SINGLE, sql)
+        case Kind.TEXT, Kind.INTEGER if bits(target) <= 64:
+            read_sql = narrowed("CAST(trim({}) AS decimal(38,18))", target)
+            return once(f"CASE WHEN {{}} RLIKE {_pattern(_EXACT)} THEN {read_sql} END", sql)
+        case Kind.TEXT, Kind.DECIMAL:
+            return once(f"CASE WHEN {{}} RLIKE {_pattern(_EXACT)} THEN CAST({{}} AS {name}) END", sql)
+        case Kind.TEXT, Kind.FLOAT if target.sql == "DOUBLE":
+            return once(f"CASE WHEN {{}} RLIKE {_pattern(_REAL)} THEN CAST({{}} AS double) END", sql)
+        case Kind.TEXT, Kind.DATE:
+            parts = (f"CAST(split_part({{}}, '-', {place}) AS int)" for place in (1, 2, 3))
+            made = made_date("1").format(*parts)
+            return once(f"CASE WHEN {{}} RLIKE {_pattern(_DAY)} THEN {made} END", sql)
+        case Kind.TEXT, Kind.TEXT if target.sql == "VARCHAR":
+            return sql
+        case ((Kind.DATE | Kind.TIMESTAMP), Kind.TEXT) if target.sql == "VARCHAR":
+            return f"CAST({sql} AS string)"
+        case Kind.DECIMAL, Kind.TEXT if target.sql == "VARCHAR" and digits(source)[1] <= 6:
+            return f"CAST({sql} AS string)"  # of more digits after the point, Java prints powers of ten
         case Kind.DATE, Kind.TIMESTAMP if target.sql == "TIMESTAMP":
             return f"CAST({sql} AS timestamp_ntz)"
         case Kind.TIMESTAMP, Kind.DATE if source.sql == "TIMESTAMP":
@@ -99,14 +152,19 @@ def converted(sql: str, argument: Argument, target: Type) -> str:
             raise NotVetted(f"a cast from {source.said} to {target.said}")
 
 
+def _pattern(form: str) -> str:
+    """Print a regular expression, part of a formula; letters behind a backslash are those themselves."""
+    return "'" + form.replace("\\", "\\\\") + "'"
+
+
 def narrowed(sql: str, target: Type) -> str:
     """Print a whole number or decimal in a narrower type, NULL where it does not fit; halves away from 0."""
     name = type_sql(target)
-    if target.kind is not Kind.INTEGER:
+    if target.kind is not Kind.INTEGER or bits(target) > 64:
         return f"CAST({sql} AS {name})"  # NULL where it does not fit
     ends = type_range(target)
-    rounded = f"round(CAST({sql} AS {'decimal(38,10)' if '.' in sql else 'decimal(38,0)'}), 0)"
-    return f"CASE WHEN {rounded} BETWEEN {ends.low} AND {ends.high} THEN CAST({rounded} AS {name}) END"
+    held = f"{{}} BETWEEN {ends.low} AND {ends.high}"
+    return once(f"CASE WHEN {held} THEN CAST({{}} AS {name}) END", f"CAST({sql} AS decimal(38,0))")
 
 
 def _whole(double: str, target: Type) -> str:
@@ -114,5 +172,32 @@ def _whole(double: str, target: Type) -> str:
     ends = type_range(target)
     most = math.nextafter(float(ends.high), 0) if float(ends.high) > ends.high else float(ends.high)
     low, high = (f"CAST('{end!r}' AS double)" for end in (float(ends.low), most))
-    rounded = f"rint({double})"
-    return f"CASE WHEN {rounded} BETWEEN {low} AND {high} THEN CAST({rounded} AS {type_sql(target)}) END"
+    held = f"{{}} BETWEEN {low} AND {high}"
+    return once(f"CASE WHEN {held} THEN CAST({{}} AS {type_sql(target)}) END", f"rint({double})")
+
+
+def _decimal(double: str, target: Type) -> str:
+    """Print a DOUBLE as a decimal: scaled and rounded half to even, as a whole number of 64 bits at most."""
+    width, scale = digits(target)
+    units = f"CAST(rint({{}} * CAST('1e{scale}' AS double)) AS bigint)"
+    exact = f"CAST({units} AS decimal(19,0)) * CAST('1e-{scale}' AS decimal(18,{scale}))"
+    held = f"abs({{}}) < CAST('1e{width - scale}' AS double)"
+    return once(f"CASE WHEN {held} THEN {narrowed(exact, target)} END", double)
+
+
+def made_date(least: str) -> str:
+    """Print a date of year, month and day, from a year to 9999; NULL if there is no such day."""
+    return f"CASE WHEN {{0}} BETWEEN {least} AND 9999 THEN make_date({{0}}, {{1}}, {{2}}) END"
+
+
+def once(form: str, *operands: str) -> str:
+    """Print a formula in which operands are repeated; long ones are computed once, as items of an array.
+
+    A text with n operators then has a length of order n, and each operand is computed once in a row.
+    """
+    form = form.replace("{}", "{0}")
+    if sum(map(len, operands)) <= _SHORT:
+        return form.format(*operands)
+    names = [f"o.o{place}" for place in range(len(operands))]
+    named = ", ".join(f"'o{place}', {sql}" for place, sql in enumerate(operands))
+    return f"get(transform(array(named_struct({named})), o -> {form.format(*names)}), 0)"

@@ -14,7 +14,8 @@ Test    tests/privacy/test_spark.py
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Mapping, Sequence
+import math
+from collections.abc import Callable, Collection, Mapping, Sequence
 from decimal import Decimal
 
 from dpsql.aggregates.sum import grid_of
@@ -22,6 +23,7 @@ from dpsql.engines.not_vetted import NotVetted
 from dpsql.engines.number_sql import clamped_sql
 from dpsql.engines.spark.casts import literal_sql, type_sql
 from dpsql.engines.spark.functions import RENDERS
+from dpsql.engines.spark.moments import zone_sql
 from dpsql.engines.vetted_rows import spelled_rows
 from dpsql.engines.vetted_scalars import printed
 from dpsql.errors import DatabaseError, refuse
@@ -40,13 +42,16 @@ _PLAIN = (Kind.BOOLEAN, Kind.INTEGER, Kind.DECIMAL, Kind.DATE, Kind.TIMESTAMP, K
 
 
 class Spark:
-    """The dialect of one session: ``tables`` are SELECTs of the columns that are read, by their names."""
+    """The dialect of one session: ``tables`` are SELECTs of the columns that are read, by their names.
+
+    ``zones`` returns the time zones that Java knows.
+    """
 
     infinity = "CAST('Infinity' AS double)"
     inlines = False
 
-    def __init__(self, tables: Mapping[str, str]) -> None:
-        self._tables = tables
+    def __init__(self, tables: Mapping[str, str], zones: Callable[[], Collection[str]] = tuple) -> None:
+        self._tables, self._zones = tables, zones
         self._numbers = itertools.count()
 
     # ---- numbers -----------------------------------------------------------------------------------
@@ -94,7 +99,7 @@ class Spark:
         return f"{rows} {'LEFT JOIN' if all_rows else 'JOIN'} {factors} ON {rows}.u = {factors}.u"
 
     def octave(self, sql: str) -> str:
-        raise NotVetted("a bound search")  # logarithms may differ between machines
+        return self.double(f"floor(ln({sql}) * {self.number(1 / math.log(2))} - {self.number(1e-9)})")
 
     def summed(self, sql: str) -> str:
         return f"coalesce(sum({self.wide(sql)}), 0)"
@@ -110,7 +115,18 @@ class Spark:
     def scalar(
         self, scalar: Scalar, lookup: Lookup, column: Callable[[str], str], found: Found | None = None
     ) -> str:
-        return printed(scalar, lookup, column, literal_sql, _called, refused)[0]
+        return printed(scalar, lookup, column, literal_sql, self._called, refused, found)[0]
+
+    def _called(self, name: str, texts: tuple[str, ...], arguments: Arguments, type: Type | None) -> str:
+        if name == "timezone":
+            zone = arguments[1].literal
+            if zone is None or zone.value not in self._zones():
+                raise NotVetted("this time zone")
+            return zone_sql(texts[0], arguments[0], str(zone.value))
+        render = RENDERS.get(name)
+        if render is None:
+            raise NotVetted(f"the function {name}")
+        return render(texts, arguments, type)
 
     def hints(self, condition: Scalar, lookup: Lookup, column: Callable[[str], str]) -> list[str]:
         return []
@@ -232,17 +248,10 @@ class Spark:
         return ", ".join(f"{table}.{other}" for other in others)
 
 
-def _called(name: str, texts: tuple[str, ...], arguments: Arguments, type: Type | None) -> str:
-    render = RENDERS.get(name)
-    if render is None:
-        raise NotVetted(f"the function {name}")
-    return render(texts, arguments, type)
-
-
 _SIGNS = ("is_distinct_from", "is_not_distinct_from", "is_null", "is_not_null", "negate")
 """Functions that are called by signs and words of other names."""
 
-_NAMED = tuple(sorted(name for name in RENDERS if name not in _SIGNS))
+_NAMED = tuple(sorted(name for name in (*RENDERS, "timezone") if name not in _SIGNS))
 
 
 def refused(what: str, scalar: Scalar | None = None) -> DatabaseError:

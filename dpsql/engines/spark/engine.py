@@ -17,22 +17,23 @@ from __future__ import annotations
 import threading
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from decimal import Decimal
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from dpsql.engines.folder import Folder
 from dpsql.engines.identifiers import quote
 from dpsql.engines.not_vetted import NotVetted
 from dpsql.engines.spark.address import SparkAddress
+from dpsql.engines.spark.cached_rows import CachedRows
 from dpsql.engines.spark.casts import type_sql
 from dpsql.engines.spark.dialect import Spark as Dialect
 from dpsql.engines.spark.dialect import backquoted, refused
 from dpsql.engines.spark.settings import check_session, new_session
 from dpsql.engines.spark.types import is_stored
 from dpsql.engines.spark.vetted import check_measure
+from dpsql.engines.units_sql import CHUNK
 from dpsql.engines.vetted_rows import before_its_rows
 from dpsql.errors import DatabaseError, interrupted, refuse
 from dpsql.ir.column import Kind, Type, type_named
@@ -41,6 +42,10 @@ from dpsql.policy.model import Policy
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from dpsql.detail_kinds import Rows
+    from dpsql.engines.batch_groups import BatchStore
+    from dpsql.engines.fast_sums import FastSums
+    from dpsql.engines.special_units import Limits
     from dpsql.ir.export import ExactExport, ExportPlan
     from dpsql.ir.plan import MeasurePlan
     from dpsql.ir.table import ExactTable
@@ -55,10 +60,16 @@ class SparkEngine(Folder):
 
     reader = "spark"
 
-    def __init__(self, address: SparkAddress, policy: Policy | None = None) -> None:
+    def __init__(
+        self, address: SparkAddress, policy: Policy | None = None, limits: Limits | None = None
+    ) -> None:
         super().__init__(address.path, policy)
-        self._job = f"dpsql {uuid.uuid4()}"
+        self._limits = limits
+        self._name = f"dpsql {uuid.uuid4()}"
         self._stopped = self._busy = False
+        self._zones: frozenset[str] | None = None
+        self._sent: BatchStore | None = None
+        self._found: FastSums | None = None
         try:
             for table in self._tables:
                 if table.csv is not None:
@@ -103,8 +114,8 @@ class SparkEngine(Folder):
         return ";\n".join(self._printed(planned))
 
     def measure(self, planned: MeasurePlan) -> ExactTable:
+        from dpsql.engines.batch_groups import has_private_groups
         from dpsql.engines.exact_tables import measured
-        from dpsql.engines.measure_sql import measure_sql
 
         kinds = [column.fact.type.kind for column in planned.keys]
 
@@ -112,19 +123,52 @@ class SparkEngine(Folder):
             width = len(kinds)
             return [(*map(_key, row, kinds), *map(_whole, row[width:])) for row in self._collected(sql)]
 
-        dialect = Dialect(self._selects)
         with self._lock, self._refusing():
             check_measure(planned)
-            return measured(
-                planned, rows_of, self._fetched_arrays, partial(measure_sql, dialect=dialect), None, dialect
+            store = self._batch_store() if has_private_groups(planned) else None
+            return measured(planned, rows_of, self._fetched_arrays, self._statement, store, self._dialect())
+
+    def _statement(self, planned: MeasurePlan) -> str:
+        """Choose the statement of a measure's sums; what that needs is found by Spark first."""
+        with self._silent():
+            return self._fast_sums().statement(planned)
+
+    def _fast_sums(self) -> FastSums:
+        """Return what chooses the statements of this session; what it found ends with the session."""
+        from dpsql.engines.arithmetic import in_longs
+        from dpsql.engines.fast_sums import FastSums
+        from dpsql.engines.special_units import Limits
+
+        if self._found is None:
+            limits, tables = self._limits or Limits(copied=0, long=0), CachedRows(self._session, backquoted)
+            self._found = FastSums(
+                self._collected, limits, few=0, dialect=self._dialect(), tables=tables, narrow=in_longs
             )
+        return self._found
+
+    def _batch_store(self) -> BatchStore:
+        from dpsql.engines.batch_groups import BatchStore
+
+        if self._sent is None:
+            self._sent = BatchStore(self._in_batches, _key, self._dialect())
+        return self._sent
 
     def _printed(self, planned: MeasurePlan) -> list[str]:
         from dpsql.engines.exact_tables import statements_of
 
         with self._refusing():
             check_measure(planned)
-            return statements_of(planned, Dialect(self._selects))
+            return statements_of(planned, self._dialect())
+
+    def _dialect(self) -> Dialect:
+        return Dialect(self._selects, self._known_zones)
+
+    def _known_zones(self) -> frozenset[str]:
+        if self._zones is None:
+            with self._silent():
+                known = self._session._jvm.java.time.ZoneId.getAvailableZoneIds()
+                self._zones = frozenset(map(str, known))
+        return self._zones
 
     @contextmanager
     def _refusing(self) -> Iterator[None]:
@@ -158,18 +202,30 @@ class SparkEngine(Folder):
                 raise refused("this combination of types") from None
 
     def _collected(self, sql: str) -> list[tuple[Any, ...]]:
-        """Run one statement over files that are as they were found, and fetch its rows."""
+        """Run one statement, and fetch its rows."""
+        with self._job():
+            return [tuple(row) for row in self._session.sql(backquoted(sql)).collect()]
+
+    def _in_batches(self, sql: str, take: Callable[[Rows], None]) -> None:
+        """Run one statement, and hand its rows over, part by part."""
+        from dpsql.engines.batch_groups import batches_of
+
+        with self._job():
+            batches_of(map(tuple, self._session.sql(backquoted(sql)).toLocalIterator()), CHUNK, take)
+
+    @contextmanager
+    def _job(self) -> Iterator[None]:
+        """Run jobs over files that are as they were found, before and after them."""
         self.unchanged()
         with self._silent():
             check_session(self._session)
             self._stopped, self._busy = False, True
             try:
-                self._session.sparkContext.setJobGroup(self._job, "dpsql", interruptOnCancel=True)
-                rows = [tuple(row) for row in self._session.sql(backquoted(sql)).collect()]
+                self._session.sparkContext.setJobGroup(self._name, "dpsql", interruptOnCancel=True)
+                yield
             finally:
                 self._busy = False
         self.unchanged()
-        return rows
 
     def _fetched_arrays(self, sql: str) -> dict[str, NDArray[Any]]:
         """Fetch whole numbers without NULL as arrays, by the names of their columns."""
@@ -197,6 +253,14 @@ class SparkEngine(Folder):
                 help="ask the same query again: it is completed without paying twice",
             ) from None
 
+    def close(self) -> None:
+        super().close()
+        if self._found is not None:
+            with suppress(Exception):  # Spark has ended
+                self._found.forget()
+        if self._sent is not None:
+            self._sent.close()
+
     def interrupt(self) -> None:
         """Cancel the job that runs, or the one that is about to be handed to Spark."""
         self._stopped = True
@@ -206,7 +270,7 @@ class SparkEngine(Folder):
     def _cancel(self) -> None:
         while self._busy:
             with suppress(Exception):  # closed meanwhile
-                self._session.sparkContext.cancelJobGroup(self._job)
+                self._session.sparkContext.cancelJobGroup(self._name)
             time.sleep(0.1)
 
 
