@@ -54,36 +54,25 @@ _FEWEST = 128
 
 @dataclass(frozen=True, slots=True)
 class LinearSteps:
-    """What was released so far, and that without simulated noise: the first of each array is as released."""
+    """What was released, and that without simulated noise: the first of each array is as released.
+
+    ``begun`` and ``place`` are what was handed down to the last step.
+    """
 
     sums: Sums
-    counts: Floats | None = None
-    ends: Floats | None = None
+    counts: Floats
+    ends: Floats
+    begun: Floats
+    place: int
 
     @property
     def terms(self) -> int:
         return int(self.sums.matrices.shape[-1]) - 1
 
-    def begun(self) -> Floats:
-        """Return the weights of the first fit."""
-        weights: Floats = np.clip(self.sums.solved(self.terms)[0], -LARGEST_WEIGHT, LARGEST_WEIGHT)
-        return weights
-
-    def place(self) -> int:
-        """Return the place of the length that rows are cut to: few are longer."""
-        assert self.counts is not None
-        deviation = float(self.counts[1:].std(axis=0).max())
-        longer = np.cumsum(self.counts[0]) > FEW * deviation
-        return max(0, int(np.argmax(longer)) - 1 if longer.any() else len(longer) - 2)
-
-    def length(self) -> float:
-        return lengths_of(self.terms)[self.place()]
-
     def solutions(self) -> Floats:
         """Return the weights of the fit, and what they would be without each of the noises."""
-        assert self.ends is not None
-        moved = self.sums.solved(self.terms, self.length() * self.ends)
-        weights: Floats = self.begun() + moved
+        length = lengths_of(self.terms)[self.place]
+        weights: Floats = self.begun + self.sums.solved(self.terms, length * self.ends)
         return weights
 
     def variance(self) -> float:
@@ -95,9 +84,8 @@ class LinearSteps:
         inner, right = matrices[:, :terms, :terms], matrices[:, terms, :terms]
         left = matrices[:, terms, terms] - 2 * right @ weights + (inner @ weights) @ weights
         longest = np.array(lengths_of(terms))
-        squares = np.where(np.arange(len(longest)) > self.place(), (longest * 2**0.125) ** 2, 0.0)
-        assert self.counts is not None
-        trace, step = float(np.trace(inner[0])), weights - self.begun()
+        squares = np.where(np.arange(len(longest)) > self.place, (longest * 2**0.125) ** 2, 0.0)
+        trace, step = float(np.trace(inner[0])), weights - self.begun
         counted = (self.counts @ squares) / trace * (rows + terms) - step @ inner[0] @ step
         found = [left, counted] if trace > 0 else [left]
         rough = (0.0, _ROUGH * abs(float(counted[0])))
@@ -105,24 +93,49 @@ class LinearSteps:
         return max(0.0, float(found[int(np.argmin(errors))][0])) / rows
 
 
+def begun_of(released: Sequence[Released]) -> Floats:
+    """Return the weights of the first fit: the same whenever they are asked for."""
+    (first,) = _matrices(released[:1], noises_of(released[:1], _FEWEST))
+    weights = Sums(first).solved(int(first.shape[-1]) - 1)[0]
+    clipped: Floats = np.clip(weights, -LARGEST_WEIGHT, LARGEST_WEIGHT)
+    return clipped
+
+
+def place_of(released: Sequence[Released]) -> int:
+    """Return the place of the length that rows are cut to: the same whenever it is asked for."""
+    (counts,) = _matrices(released[1:2], noises_of(released[1:2], _FEWEST))
+    return few_are_longer(counts[0, 0], float(counts[1:, 0].std(axis=0).max()))
+
+
+def few_are_longer(counts: Floats, deviation: float) -> int:
+    """Return the place of the shortest length of which counts do not show that many rows are longer."""
+    longer = np.cumsum(counts) > FEW * deviation
+    return max(0, int(np.argmax(longer)) - 1 if longer.any() else len(longer) - 2)
+
+
 def linear_steps(released: Sequence[Released], noises: Sequence[Floats]) -> LinearSteps:
     """Return the steps from their released tables, and from simulated noise of each."""
-    first, *others = [
+    first, counts, ends = _matrices(released, noises)
+    return LinearSteps(Sums(first), counts[:, 0], ends[:, 0], begun_of(released), place_of(released))
+
+
+def _matrices(released: Sequence[Released], noises: Sequence[Floats]) -> list[Floats]:
+    return [
         matrices_of(table, planned, planned.measure.model, noise)
         for (planned, table), noise in zip(released, noises, strict=True)
         if planned.measure.model is not None
     ]
-    return LinearSteps(Sums(first), *(each[:, 0] for each in others))
 
 
 def handed_down(released: Sequence[Released], model: Model) -> list[Finished]:
     """Return the row that the next step reads: weights, and 1 / length."""
-    steps = linear_steps(released, noises_of(released, _FEWEST))
-    scale = 1 / steps.length() if model.fit is Fit.LENGTH else 1.0
+    begun, scale = begun_of(released), 1.0
+    if model.fit is Fit.LENGTH:
+        scale = 1 / lengths_of(len(begun))[place_of(released)]
     nothing = np.full(1, np.nan)
     return [
         Finished(name, DOUBLE, [number], nothing, nothing, nothing)
-        for name, number in zip(model.numbers, [*steps.begun().tolist(), scale], strict=True)
+        for name, number in zip(model.numbers, [*begun.tolist(), scale], strict=True)
     ]
 
 
@@ -151,5 +164,5 @@ def replicas(released: Sequence[Released], model: Model, noises: Sequence[Floats
 
 def note(released: Sequence[Released], unit: str) -> str:
     """Say why coefficients have no errors, if they have none."""
-    sums = linear_steps(released, noises_of(released, _FEWEST)).sums
+    sums = Sums(_matrices(released[:1], noises_of(released[:1], _FEWEST))[0])
     return said_of(sums.clear(int(sums.matrices.shape[-1]) - 1), unit)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import numpy as np
 import pytest
 from privacy.test_logistic import a_clip_of_each_row, at, planted
 from privacy.test_logistic import many as many  # a fixture
+from privacy.test_models import noisy, steps_of
 
 import dpsql
 from dpsql.audit import plan_of
@@ -20,8 +22,7 @@ from dpsql.audit.oracles import violations
 from dpsql.ir.model import LARGEST_WEIGHT, lengths_of
 from dpsql.ir.plan import MeasurePlan, Norm, Shape
 from dpsql.plan import clips
-from dpsql.post.linear import LinearSteps
-from dpsql.post.models import Sums
+from dpsql.post.linear import begun_of, few_are_longer, place_of
 
 VISITS = "SELECT * FROM DP_LINEAR((SELECT paid, x, kind, late FROM visits))"
 ALONE = "SELECT * FROM DP_LINEAR((SELECT bmi, age, late FROM people))"
@@ -138,12 +139,22 @@ def test_rows_are_counted_by_their_length(many: Path) -> None:
 @pytest.mark.parametrize("longest", [0, 8, 35])
 def test_the_length_is_the_first_that_more_than_few_exceed(longest: int) -> None:
     """One row more than two deviations of the noise is too many; of no rows it is the shortest but one."""
-    generator = np.random.default_rng(3)
-    counts = np.zeros((400, 36))
-    counts[1:] = generator.normal(0, 10, (399, 36))
-    deviation = float(counts[1:].std(axis=0).max())
-    counts[0, longest] = 2 * deviation + 1
-    steps = LinearSteps(Sums(np.zeros((400, 4, 4))), counts)
-    assert steps.place() == max(0, longest - 1)
-    counts[0] = 0
-    assert steps.place() == 34
+    counts = np.zeros(36)
+    assert few_are_longer(counts, 10.0) == 34
+    counts[longest] = 20
+    assert few_are_longer(counts, 10.0) == 34
+    counts[longest] = 21
+    assert few_are_longer(counts, 10.0) == max(0, longest - 1)
+
+
+def test_what_was_handed_down_is_what_the_fit_is_computed_from(many: Path) -> None:
+    """Of noise as large as all that is measured, too: eigenvalues are lifted alike, the length is one."""
+    generator = np.random.default_rng(4)
+    with dpsql.connect(str(many)) as db:
+        plan = plan_of(db._open(), ALONE, 1.0)
+        for _ in range(10):
+            rows = list[list[Any]]()
+            done = steps_of(db, plan, partial(noisy, generator), handed=rows)
+            weights, (*others, scale) = begun_of(done).tolist(), rows[-1]
+            assert others == weights == rows[0][:-1]
+            assert scale == 1 / lengths_of(len(weights))[place_of(done)]

@@ -139,8 +139,13 @@ def planned_of(db: dpsql.Connection, sql: str) -> MeasurePlan:
 Draw = Callable[[Noise, int], NDArray[np.int64]]
 
 
-def steps_of(db: dpsql.Connection, plan: Plan, draw: Draw, scale: float = 1.0) -> list[Released]:
-    """Return the releases of a linear fit with this noise; what is computed from them knows of ``scale``."""
+def steps_of(
+    db: dpsql.Connection, plan: Plan, draw: Draw, scale: float = 1.0, handed: list[Any] | None = None
+) -> list[Released]:
+    """Return the releases of a linear fit with this noise; what is computed from them knows of ``scale``.
+
+    What is ``handed`` down is added there.
+    """
     engine, done, rows = db._open().engine, list[Released](), dict[str, Any]()
     for stage in plan.stages:
         (planned,) = stage.measures
@@ -149,8 +154,10 @@ def steps_of(db: dpsql.Connection, plan: Plan, draw: Draw, scale: float = 1.0) -
         done.append((less_noise(planned, scale), release(engine.measure(asked), planned, draw)))
         model = planned.measure.model
         if stage.awaited is not None and model is not None:
-            handed = tuple(column.values[0] for column in handed_down(done, model))
-            rows = {stage.awaited.name: (handed,)}
+            row = tuple(column.values[0] for column in handed_down(done, model))
+            rows = {stage.awaited.name: (row,)}
+            if handed is not None:
+                handed.append([*row])
     return done
 
 
