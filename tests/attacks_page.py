@@ -44,7 +44,7 @@ def errors() -> str:
     """Which attack or audit finds which error."""
     rows = ["| planted error | found by |", "|---|---|"]
     rows += [f"| {planted.words} | `dpsql attack`: {planted.attack} |" for planted in PLANTED]
-    rows += [f"| {words} | `dpsql audit`: {verdict} |" for words, verdict in AUDITED]
+    rows += [f"| {error.words} | `dpsql audit`: {error.verdict} |" for error in AUDITED]
     rows += [f"| {error.words} | `dpsql audit --attack`: tells too much |" for error in GUESSED]
     rows += [f"| {error.words} | `dpsql audit --fuzz` |" for error in FUZZED]
     return "\n".join(rows)
