@@ -408,4 +408,4 @@ FUZZED = (
 """The errors that drawn queries find under an owner's policy."""
 
 DRAWN = (("a unit's floats are added up as they come", "sums_in_any_order"),)
-"""Errors that only the longer runs of the tests find, and what plants them: grammar_tests/drawn/planted.py."""
+"""Errors that only longer runs of the tests find, and what plants them: grammar_tests/drawn/planted.py."""
