@@ -30,6 +30,9 @@ class Analyst(Protocol):
     def rows(self, sql: str, epsilon: float) -> list[tuple[Any, ...]]:
         """Return the rows of an answer, paid for with ``epsilon``."""
 
+    def number(self, sql: str, epsilon: float) -> tuple[float, float]:
+        """Return the one number of an answer, and its margin."""
+
     @property
     def spent(self) -> float:
         """The epsilon of all that was paid on this ledger, by all analysts."""
@@ -55,6 +58,10 @@ class OfDpsql:
 
     def rows(self, sql: str, epsilon: float) -> list[tuple[Any, ...]]:
         return list(self.db.execute(sql, epsilon=epsilon).rows)
+
+    def number(self, sql: str, epsilon: float) -> tuple[float, float]:
+        answer = self.db.execute(sql, epsilon=epsilon)
+        return float(answer.rows[0][0]), answer.margins[0][0] or 0.0
 
     @property
     def spent(self) -> float:
@@ -95,6 +102,9 @@ class OfExact:
         if sql not in self.answered:
             self.answered[sql] = without_noise(self.db, sql, self.epsilon)
         return self.answered[sql]
+
+    def number(self, sql: str, epsilon: float) -> tuple[float, float]:
+        return float(self.rows(sql, epsilon)[0][0]), 0.0
 
     @property
     def spent(self) -> float:

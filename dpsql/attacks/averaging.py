@@ -29,7 +29,7 @@ MOST = 40
 def _mean(world: World, ask: Ask) -> Outcome:
     gone, price = world.without(world.target), world.epsilon / SPELLINGS
     won, spent, refused, apart, held = 0, 0.0, 0, 0, 0
-    for _ in range(ask.trials):
+    for trial in range(ask.trials):
         there, ledger = bool(secrets.randbits(1)), world.ledger()
         database = world.database if there else gone
         with (
@@ -40,7 +40,9 @@ def _mean(world: World, ask: Ask) -> Outcome:
             def asked(number: int, who: int = 0) -> float:
                 return float((eve, mal)[who].rows(_spelled(world, number), price)[0][0])
 
-            repeats = [*(asked(0) for _ in range(REPEATS)), asked(0, who=1)]
+            repeats = [asked(0), asked(0), asked(0, who=1)]
+            if trial == 0 or len(set(repeats)) > 1:  # later, three alike are enough to know
+                repeats += [asked(0) for _ in range(REPEATS - len(repeats))]
             spellings = [repeats[0]]
             try:
                 for number in range(1, SPELLINGS if ask.exact else MOST):

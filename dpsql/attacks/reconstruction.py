@@ -1,12 +1,14 @@
 """Reconstruction: the secrets of everybody at once, from counts over sets of people.
 
-    subsets           400 sums over a random half of the people each, least squares (Dinur and Nissim 2003)
+    subsets           400 sums over a random half of the people each, least squares (Dinur and Nissim 2003);
+                      each equation weighs as much as its margin says
     one by one        one statement with a sum for each person
     presence          one statement with a count of each person who has the secret
 
 Conditions that share no person are measured together at the price of one of them, so one statement about each
-person beats any number of subsets. A guess about presence among those who have the secret is
-bounded by one step, one about a value by two.
+person beats any number of subsets. Nor do they share noise, so that no column tells anything of another's; if
+all had the same noise, two values would be left, and are looked for (``_shared``). A guess about presence
+among those who have the secret is bounded by one step, one about a value by two.
 
 Test: tests/privacy/test_attack_command.py
 """
@@ -23,15 +25,15 @@ from dpsql.attacks.attack import Attack, Outcome, presence, value
 from dpsql.attacks.world import World
 
 _TIMES = 2  # as many subsets as persons
-_FEWEST = 40  # of subsets: fewer leave two of ten persons alike once in 20,000 times, and exact answers vague
+_MORE = 40  # subsets than persons at least: with fewer, two of ten persons are alike once in 20,000 times
 _RELEASES = 4  # of one statement about everybody
 
 
 def _subsets(world: World, ask: Ask) -> Outcome:
     persons = world.some
     bits = {person: bool(secrets.randbits(1)) for person in persons}
-    subsets = max(_FEWEST, _TIMES * len(persons))
-    matrix, sums = np.zeros((subsets, len(persons))), list[float]()
+    subsets = len(persons) + max(_MORE, 0 if ask.exact else (_TIMES - 1) * len(persons))
+    matrix, answers = np.zeros((subsets, len(persons))), list[tuple[float, float]]()
     price = world.epsilon / len(matrix)
     with ask.opened(world.drawn(bits)) as eve:
         for row in matrix:
@@ -41,9 +43,11 @@ def _subsets(world: World, ask: Ask) -> Outcome:
                 f"SELECT SUM(CASE WHEN {world.holds} THEN 1 ELSE -1 END) FROM {world.people} "
                 f"WHERE {world.among(inside)}"
             )
-            sums.append(float(eve.rows(sql, price)[0][0]))
+            answers.append(eve.number(sql, price))
         spent = eve.spent
-    guesses = np.linalg.lstsq(matrix, np.array(sums), rcond=None)[0] > 0
+    sums, margins = np.array(answers).T
+    weights = 1 / np.where(margins > 0, margins, 1.0)
+    guesses = np.linalg.lstsq(matrix * weights[:, None], sums * weights, rcond=None)[0] > 0
     return _counted(guesses.tolist(), list(bits.values()), value(spent, world.delta))
 
 

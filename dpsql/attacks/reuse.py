@@ -3,8 +3,9 @@
     again, by another analyst, on another connection, in another spelling of the same measurement
     after the process is killed, just after the answer or at any moment before
     on a ledger that is put back from before the purchase (with a witness in the policy)
+    after a question that fails once it is released: if that were free, failures would tell of fresh noise
 
-Every answer must be the first one, or a refusal; each purchase is debited once.
+Every answer must be the first one, or a refusal; each purchase is debited once, and stays so.
 
 Test: tests/privacy/test_attack_command.py
 """
@@ -65,7 +66,7 @@ def _again(world: World, ask: Ask) -> Outcome:
     ):
         anew, compared = _after_a_kill(world, ask, moment, whole, price)
         differ, tried = differ + anew, tried + compared
-    differ, tried = differ + _older(world, ask, whole, price), tried + 1
+    differ, tried = differ + _older(world, ask, whole, price) + _failing(world, ask, price), tried + 2
     return Outcome(tried, differ, 0.0)
 
 
@@ -81,11 +82,13 @@ def _after_a_kill(world: World, ask: Ask, moment: float | None, sql: str, price:
     arguments = [world.database, world.policy(), ledger, ANALYSTS[0], sql, repr(price)]
     package = str(Path(__file__).resolve().parents[2])
     paths = [package, *filter(None, [os.environ.get("PYTHONPATH")])]
+    left = world.folder / secrets.token_hex(8)  # what a killed process leaves goes with the world
+    left.mkdir(mode=0o700)
     process = subprocess.Popen(
         [sys.executable, "-c", _KILLED, *map(str, arguments)],
         stdout=subprocess.PIPE,
         text=True,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(paths), "TMPDIR": str(left)},
     )
     assert process.stdout is not None
     with process:
@@ -126,10 +129,24 @@ def _older(world: World, ask: Ask, sql: str, price: float) -> int:
         return 0
 
 
+def _failing(world: World, ask: Ask, price: float) -> int:
+    """Ask what fails after it is released: 1 if nothing was paid for it."""
+    counted = f"(SELECT COUNT(*) AS n FROM {world.people}) AS t"
+    ledger = world.ledger()
+    with ask.opened(world.database, ANALYSTS[0], ledger) as eve:
+        try:
+            eve.rows(f"SELECT CAST('no number ' || n AS INTEGER) FROM {counted}", price)
+        except Error as error:
+            if error.code != "D601":
+                raise
+    with ask.opened(world.database, ANALYSTS[0], ledger) as eve:
+        return int(eve.spent == 0)
+
+
 ATTACKS = (
     Attack(
         "reuse",
-        "kill and resume, another analyst or spelling, an older ledger: fresh noise",
+        "kill and resume, another analyst or spelling, a failure, an older ledger: fresh noise",
         _again,
         never,
         exact=False,

@@ -39,13 +39,17 @@ def attacks() -> tuple[Attack, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """What an attack won against dpsql, and against exact answers; ``lacks`` says why it was not run."""
+    """What an attack won against dpsql, and against exact answers; ``lacks`` says why it was not run.
+
+    ``can_beat``: right guesses alone would have been too many.
+    """
 
     name: str
     does: str
     ours: Outcome
     exact: Outcome | None
     beat: bool
+    can_beat: bool
     lacks: str = ""
 
 
@@ -79,7 +83,7 @@ def judge(world: World, name: str) -> Judged:
     lacks = attack.needs(world)
     if lacks:
         nothing = Outcome(0, 0, attack.allowed(world.epsilon, world.delta))
-        return Judged(attack.name, attack.does, nothing, None, False, f"needs {lacks}")
+        return Judged(attack.name, attack.does, nothing, None, False, False, f"needs {lacks}")
     try:
         exact = None
         if attack.exact:
@@ -92,8 +96,5 @@ def judge(world: World, name: str) -> Judged:
     except Error as error:  # a refusal depends on no private data, and says none
         allowed = attack.allowed(world.epsilon, world.delta)
         exact, ours = None, Outcome(0, 0, allowed, f"refused: {error.title}")
-    return Judged(attack.name, attack.does, ours, exact, _beats(ours, ERRS / len(every)))
-
-
-def _beats(ours: Outcome, level: float) -> bool:
-    return beats(ours.won, ours.tried, ours.bound, level)
+    beat, can_beat = (beats(won, ours.tried, ours.bound, ERRS / len(every)) for won in (ours.won, ours.tried))
+    return Judged(attack.name, attack.does, ours, exact, beat, can_beat)

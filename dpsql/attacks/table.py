@@ -53,6 +53,11 @@ def remarks(results: Sequence[Judged]) -> list[str]:
     for judged in results:
         said = f"not tried: {judged.lacks}" if judged.lacks else judged.ours.words
         lines.append(f"{judged.name}: {judged.does}{f' ({said})' if said else ''}")
+    few = [judged.name for judged in results if judged.ours.tried and not judged.can_beat]
+    if few:
+        lines.append(
+            f"Too few trials to tell, were all guesses right (--trials, --epsilon): {', '.join(few)}."
+        )
     return lines
 
 
@@ -84,6 +89,7 @@ def facts(results: Sequence[Judged]) -> list[dict[str, Any]]:
             "allowed": judged.ours.bound,
             "exact": judged.exact.success if judged.exact is not None and judged.exact.tried else None,
             "beat": judged.beat,
+            "can_beat": judged.can_beat,
             "words": judged.ours.words,
             "lacks": judged.lacks,
         }

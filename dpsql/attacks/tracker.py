@@ -2,10 +2,12 @@
 
     SELECT SUM(CASE WHEN smoker THEN 1 ELSE -1 END) FROM people WHERE pid = 17       1.3 -> a smoker
     SELECT MODE(smoker) FROM people WHERE pid = 17                                   true
+    SELECT AVG(salary) FROM people WHERE pid = 17                                    71,300 -> the upper end
     SELECT HISTOGRAM(salary, [10000, 20000, ...]) FROM people WHERE pid = 17         the tallest of ten
 
-A sum of 1 and -1 moves by two of what its noise hides. A mode is chosen, without noise. A small set's
-complement (all but 17) says no more: it is the same set, measured with everybody else.
+A sum of 1 and -1 moves by two of what its noise hides. A mode is chosen, without noise. Of an average and a
+median, which hide a range, the person's number is put at one of its ends: no two values are further apart. A
+small set's complement (all but 17) says no more: it is the same set, measured with everybody else.
 
 Test: tests/privacy/test_attack_command.py
 """
@@ -45,6 +47,34 @@ def _chosen(world: World, ask: Ask) -> Outcome:
     return guessed(world, ask, value, drawn.__getitem__, guess)
 
 
+def _average(world: World, ask: Ask) -> Outcome:
+    return _end(world, ask, "AVG")
+
+
+def _median(world: World, ask: Ask) -> Outcome:
+    return _end(world, ask, "MEDIAN")
+
+
+def _end(world: World, ask: Ask, aggregate: str) -> Outcome:
+    """Guess at which end of its range the person's number is."""
+    amount = world.amount
+    assert amount is not None
+    column, one, middle = quote(amount.column), world.one(world.target), (amount.low + amount.high) / 2
+    sql = f"SELECT {aggregate}({column}) FROM {world.people} WHERE {one}"
+    drawn = {
+        bit: world.changed(f"UPDATE {world.people} SET {column} = {end!r} WHERE {one}")
+        for bit, end in ((True, amount.high), (False, amount.low))
+    }
+
+    def guess(eve: Analyst) -> bool:
+        ((found,),) = eve.rows(sql, world.epsilon)
+        if found is None or found == middle:
+            return bool(secrets.randbits(1))
+        return bool(found > middle)
+
+    return guessed(world, ask, value, drawn.__getitem__, guess)
+
+
 def _tenth(world: World, ask: Ask) -> Outcome:
     amount = world.amount
     assert amount is not None
@@ -69,14 +99,32 @@ def _tenth(world: World, ask: Ask) -> Outcome:
     return Outcome(ask.trials, won, decile(spent, world.delta))
 
 
+def _needs(world: World) -> str:
+    return "" if world.amount else "a number with a declared range in the table of units"
+
+
 ATTACKS = (
     Attack("tracker", "a sum over one person alone: the person's secret", _bit, value),
     Attack("tracker: a choice", "the mode of one person alone: the person's secret", _chosen, value),
+    Attack(
+        "tracker: an average",
+        "the average of one person alone: at which end of the range?",
+        _average,
+        value,
+        needs=_needs,
+    ),
+    Attack(
+        "tracker: a median",
+        "the median of one person alone: at which end of the range?",
+        _median,
+        value,
+        needs=_needs,
+    ),
     Attack(
         "tracker: a tenth",
         "ten counts of one person alone: which tenth of the range?",
         _tenth,
         decile,
-        needs=lambda world: "" if world.amount else "a number with a declared range in the table of units",
+        needs=_needs,
     ),
 )

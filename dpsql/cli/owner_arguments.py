@@ -25,7 +25,7 @@ def _init(names: Commands) -> None:
         "the owner's: write a policy from a few questions",
         "Ask a few questions, show the policy that they make, check it against the database, and write it. "
         "Enter takes the default of a question; Ctrl-C leaves without a file. Answers may come from a pipe. "
-        "(What an epsilon lets an attacker win: dpsql attack.)",
+        "(What an epsilon lets an attacker win: dpsql attack, and docs/attacks.md.)",
         ("dpsql init clinic.duckdb", "dpsql init clinic.duckdb --yes --unit patient_id"),
     )
     parser.add_argument(

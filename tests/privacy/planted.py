@@ -1,14 +1,20 @@
 """Errors planted in the engine, and the attack or audit that finds each.
 
+    PLANTED   dpsql attack            AUDITED   dpsql audit
+    GUESSED   dpsql audit --attack    FUZZED    dpsql audit --fuzz
+
 Each is one function replaced in a running process: a switch that the engine itself does not have. The page
-dpsql/docs/attacks.md lists them.
+dpsql/docs/attacks.md lists them (tests/attacks_page.py), tests/privacy/test_planted_errors.py plants them.
 """
 
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -16,10 +22,17 @@ import pytest
 from numpy.typing import NDArray
 
 from dpsql.audit.noiseless import best
+from dpsql.detail_kinds import Draw, part
 from dpsql.engines.duckdb import DuckDB
-from dpsql.errors import refuse
-from dpsql.ir.plan import MeasurePlan, Noise
+from dpsql.engines.row_cells import Row
+from dpsql.errors import Error, refuse
+from dpsql.ir.plan import MeasurePlan, Noise, Threshold
+from dpsql.ir.table import ExactTable
 from dpsql.mechanisms import mechanism
+from dpsql.mechanisms.threshold import steps_for
+from dpsql.plan.noise_choice import noise_with
+from dpsql.release.completed import completed
+from dpsql.release.matrices import noised
 from dpsql.release.release import from_system, release
 from dpsql.session.budget import AnalystBudget
 
@@ -87,6 +100,42 @@ def rows_are_not_clipped(patch: pytest.MonkeyPatch) -> None:
         return measure(self, replace(planned, noise=noise))
 
     patch.setattr(DuckDB, "measure", wide)
+
+
+def high_values_are_not_clamped(patch: pytest.MonkeyPatch) -> None:
+    """Of the branches of a clamp, the one above the range gives the value itself."""
+    patch.setattr(
+        "dpsql.engines.row_cells.clamped_sql",
+        lambda name, low, *more, **named: f"CASE WHEN {name} < {low} THEN {low} ELSE {name} END",
+    )
+
+
+def counts_behind_thresholds_are_exact(patch: pytest.MonkeyPatch) -> None:
+    """Groups are shown by their number of units, which nobody pays for."""
+
+    def exactly(exact: ExactTable, planned: MeasurePlan, draw: Draw) -> Any:
+        groups, noisy = noised(exact, planned, draw)
+        if isinstance(planned.rule, Threshold):
+            noisy[:, planned.rule.statistic] = completed(exact, planned)[1][:, planned.rule.statistic]
+        return groups, noisy
+
+    patch.setattr("dpsql.release.release.noised", exactly)
+
+
+def failures_are_refunded(patch: pytest.MonkeyPatch) -> None:
+    """The ledger is put back as it was where an answer fails after its debit."""
+    from dpsql.pipeline import answer
+
+    def refunding(session: Any, *arguments: Any, **named: Any) -> Any:
+        ledger: Path = session.ledger.path
+        before = ledger.read_bytes()
+        try:
+            return answer(session, *arguments, **named)
+        except Error:
+            ledger.write_bytes(before)
+            raise
+
+    patch.setattr("dpsql.pipeline.answer", refunding)
 
 
 def _persons(session: Any) -> int:
@@ -170,6 +219,21 @@ PLANTED = (
         "values are not clamped", values_are_not_clamped, "differencing: an extreme value", 0.2, 40, True
     ),
     Planted("rows are not clipped", rows_are_not_clipped, "differencing: many rows", 0.1, 40, True),
+    Planted(
+        "values above a range are not clamped",
+        high_values_are_not_clamped,
+        "differencing: an extreme value",
+        0.2,
+        40,
+        True,
+    ),
+    Planted(
+        "the count behind a threshold has no noise",
+        counts_behind_thresholds_are_exact,
+        "membership",
+        trials=70,
+    ),
+    Planted("what fails is refunded", failures_are_refunded, "reuse"),
     Planted("a price depends on data", prices_by_data, "silence"),
     Planted("a note depends on data", notes_by_data, "silence"),
     Planted("a failure depends on data", failures_by_data, "silence"),
@@ -177,14 +241,102 @@ PLANTED = (
 )
 """The errors that ``dpsql attack`` finds. Its exit code is 1, and the table names the attack."""
 
+
+def half_of_the_sensitivity(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(
+        "dpsql.plan.noise_choice.noise_with",
+        lambda facts, name, clip, ratio: noise_with(facts, name, replace(clip, steps=clip.steps // 2), ratio),
+    )
+
+
+def a_tenth_of_every_draw(patch: pytest.MonkeyPatch) -> None:
+    def drawing(name: str) -> Any:
+        draw = mechanism(name).draw
+        return SimpleNamespace(draw=lambda *arguments: draw(*arguments) // 10)
+
+    patch.setattr("dpsql.release.release.mechanism", drawing)
+
+
+def choices_at_four_times_their_rate(patch: pytest.MonkeyPatch) -> None:
+    def eager(room: str, kind: str) -> Any:
+        released = part(room, kind).released
+        return SimpleNamespace(
+            released=lambda planned, *more: released(replace(planned, epsilon=4 * planned.epsilon), *more)
+        )
+
+    patch.setattr("dpsql.release.details.part", eager)
+
+
+def the_likeliest_is_chosen(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr("dpsql.release.details.choose", lambda choices, rate, words: best(choices, rate))
+
+
+def threshold_one_unit_lower(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(
+        "dpsql.plan.key_rule.steps_for",
+        lambda name, scale, one, *more: steps_for(name, scale, one, *more) - one,
+    )
+
+
+def sums_of_nothing_are_null(patch: pytest.MonkeyPatch) -> None:
+    """A unit none of whose rows counts in some sum has a NULL there, so that its norm is NULL: no clip."""
+    summed = Row.summed
+    patch.setattr(
+        Row,
+        "summed",
+        lambda row, each: re.sub(r"coalesce\((sum\(\w+\)), 0\)", r"\1", summed(row, each)),
+    )
+
+
+@dataclass(frozen=True)
+class Audited:
+    """An error in words, a statement in which ``dpsql audit`` finds it, and what is said of it."""
+
+    words: str
+    patch: Patch
+    sql: str
+    verdict: str
+
+
 AUDITED = (
-    ("half of the sensitivity is declared", "moves too far"),
-    ("a tenth of the noise is drawn", "tells too much"),
-    ("choices are made at four times their rate", "tells too much"),
-    ("the likeliest candidate is always chosen", "not the planned noise"),
-    ("a threshold is one unit lower", "moves too far"),
+    Audited(
+        "half of the sensitivity is declared",
+        half_of_the_sensitivity,
+        "SELECT COUNT(*) FROM patients",
+        "moves too far",
+    ),
+    Audited(
+        "a tenth of the noise is drawn",
+        a_tenth_of_every_draw,
+        "SELECT COUNT(*) FROM patients",
+        "tells too much",
+    ),
+    Audited(
+        "choices are made at four times their rate",
+        choices_at_four_times_their_rate,
+        "SELECT MEDIAN(age) FROM patients",
+        "tells too much",
+    ),
+    Audited(
+        "the likeliest candidate is always chosen",
+        the_likeliest_is_chosen,
+        "SELECT MEDIAN(age) FROM patients",
+        "not the planned noise",
+    ),
+    Audited(
+        "a threshold is one unit lower",
+        threshold_one_unit_lower,
+        "SELECT city, COUNT(*) FROM patients GROUP BY city",
+        "moves too far",
+    ),
+    Audited(
+        "a unit's sum of no rows is NULL, and so is its norm",
+        sums_of_nothing_are_null,
+        "SELECT COUNT(*), SUM(cost) FILTER (WHERE patient_id > 1) FROM visits",
+        "moves too far",
+    ),
 )
-"""The errors that ``dpsql audit`` finds, with its verdict: tests/privacy/test_audit_command.py."""
+"""The errors that ``dpsql audit`` finds, with its verdict."""
 
 
 @dataclass(frozen=True)
@@ -216,7 +368,7 @@ GUESSED = (
         100,
     ),
 )
-"""The errors that guesses from whole statements find: tests/privacy/test_audit_attack.py."""
+"""The errors that guesses from whole statements find."""
 
 
 def fan_out_is_one(patch: pytest.MonkeyPatch) -> None:
@@ -253,4 +405,7 @@ FUZZED = (
     Fuzzed("a price depends on rows", prices_by_rows, 1, 40),
     Fuzzed("rows that a join multiplies count once", fan_out_is_one, 1, 500, True),
 )
-"""The errors that drawn queries find under an owner's policy: tests/privacy/test_fuzz.py."""
+"""The errors that drawn queries find under an owner's policy."""
+
+DRAWN = (("a unit's floats are added up as they come", "sums_in_any_order"),)
+"""Errors that only longer runs of the tests find, and what plants them: grammar_tests/drawn/planted.py."""

@@ -12,7 +12,6 @@ from typing import Any
 import attacks_page
 import duckdb
 import pytest
-from privacy.planted import PLANTED, Planted
 from terminals import Terminal
 
 from dpsql.attacks.attack import Attack
@@ -94,31 +93,22 @@ def test_refusals_without_a_delta_win_nothing(tmp_path: Path) -> None:
         assert judged.ours.words == "refused without a delta"
 
 
-# ---- planted errors ------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "planted",
-    [
-        pytest.param(planted, id=planted.words, marks=[pytest.mark.sweep] * planted.long)
-        for planted in PLANTED
-    ],
-)
-def test_a_planted_error_is_found(
-    planted: Planted, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    planted.patch(monkeypatch)
-    words = "--epsilon", str(planted.epsilon), "--trials", str(planted.trials)
-    code, said = told(capsys, "--only", planted.attack, *words)
-    assert code == 1
-    beaten = [each["attack"] for each in said["attacks"] if each["beat"]]
-    assert planted.attack in beaten
-    assert said["verdict"] == f"{', '.join(beaten)} did beat what the promise allows"
-
-
 # ---- an owner's data -----------------------------------------------------------------------------------
 
-CANARY = re.compile(r"canary|4321|43\.21|1943|\b43\b|checkup|surgery")
+CANARIES = """\
+UPDATE patients SET patient_id = 43210000 + patient_id, age = 4321, city = 'canary ' || patient_id,
+    ward = if(patient_id % 2 = 0, 'canary', ward), income = 4321.5, height = 432.1, score = 4321,
+    born = '4321-02-01', seen = '4321-02-01';
+UPDATE visits SET visit_id = 43210000 + visit_id, patient_id = 43210000 + patient_id, cost = 4321,
+    minutes = 4321, kind = if(visit_id % 2 = 0, 'canary', kind);
+UPDATE drugs SET visit_id = 43210000 + visit_id, dose = 4321;
+"""
+"""One in every private column but the boolean one."""
+
+
+def sings(text: str) -> bool:
+    """Whether a canary is in a text; what was won, and coordinates of pictures, may be any fraction."""
+    return re.search("canary|4321", re.sub(r"\d*\.\d+", "", text)) is not None
 
 
 def own(clinic: Path, *words: str) -> int:
@@ -126,29 +116,38 @@ def own(clinic: Path, *words: str) -> int:
 
 
 def test_an_owners_data_is_attacked_in_a_copy(
-    clinic: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    clinic: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
-    """The ledger is not opened, nothing names what is in the rows, and the page is the owner's alone."""
+    """By all attacks: the ledger is not opened; nothing that is said, logged or left tells of rows."""
     with duckdb.connect(str(clinic)) as connection:
-        connection.execute(
-            "UPDATE patients SET city = 'canary ' || patient_id, income = 4321.5, height = 43.21, "
-            "score = 0.4321, born = '1943-02-01', seen = '1943-02-01', age = 43"
-        )
+        connection.execute(CANARIES)
     ledger = clinic.with_suffix(".ledger")
     assert main(["query", str(clinic), "--analyst", "ana", "-c", "SELECT COUNT(*) FROM patients"]) == 0
-    capsys.readouterr()
     before = {path: path.read_bytes() for path in clinic.parent.iterdir()}
-    report = tmp_path / "attacks.html"
-    words = "--column", "smoker", "--epsilon", "1", "--report", str(report)
-    assert own(clinic, *words, "--only", "tracker", "--only", "linkage", "--only", "member") == 0
-    out, err = capsys.readouterr()
-    assert {path: path.read_bytes() for path in clinic.parent.iterdir()} == before
     assert ledger in before
+    left = tmp_path / "temporary"
+    left.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(left))
+    monkeypatch.setenv("TMPDIR", str(left))
+    monkeypatch.setattr("dpsql.cli.attack._SHARED_MEMORY", tmp_path / "none")
+    caplog.set_level("DEBUG")
+    capfd.readouterr()
+    report, words = tmp_path / "attacks.html", ("--column", "smoker", "--epsilon", "1")
+    assert own(clinic, *words, "--report", str(report)) == 0
+    assert own(clinic, *words, "--format", "json", "--only", "tracker", "--only", "linkage") == 0
+    out, err = capfd.readouterr()
+    assert {path: path.read_bytes() for path in clinic.parent.iterdir()} == before
     assert out.startswith("For the owner only:")
-    assert out.endswith(f"{NONE}\n")
+    assert f"{NONE}\n{{" in out
     assert err == ""
-    assert not CANARY.search(re.sub(r"0\.\d{3}", "", out))  # what was won may be any number
-    assert not CANARY.search(re.sub(r"<svg.*?</svg>|<style.*?</style>", "", report.read_text(), flags=re.S))
+    assert not sings(out)
+    assert not sings(caplog.text)
+    assert not sings(report.read_text())
+    assert not [path for path in left.rglob("*") if path.is_file()]
     assert stat.S_IMODE(os.stat(report).st_mode) == 0o600
     assert report.read_text().count("<svg") > 3
 

@@ -4,34 +4,20 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Callable
-from dataclasses import replace
-from fractions import Fraction
 from pathlib import Path
-from typing import Any
 
 import duckdb
-import numpy as np
 import pytest
-from numpy.typing import NDArray
 from terminals import Terminal
 
 import dpsql
-from dpsql.audit import noise_tests, statements
+from dpsql.audit import noise_tests
 from dpsql.audit.neighbour_views import Lacking
 from dpsql.audit.neighbours import units_of, without
-from dpsql.audit.noiseless import best
-from dpsql.audit.oracles import ready_measures
 from dpsql.cli import main
 from dpsql.engines.identifiers import table_sql
-from dpsql.ir.plan import DetailPlan, MeasurePlan, Noise, Plan
 from dpsql.mechanisms import mechanism
-from dpsql.mechanisms.exponential import Choices, Chosen
 from dpsql.mechanisms.geometric import UNIT
-from dpsql.mechanisms.threshold import steps_for
-from dpsql.post.sealed import Sealed
-from dpsql.release.details import released_detail
-from dpsql.release.release import from_system
 from dpsql.session import Session
 
 QUESTIONS = """\
@@ -181,90 +167,6 @@ def test_a_refused_statement_is_shown_in_its_file(
     assert verdicts(out)["1"][0][1] == "ok"
     assert "FAILED: 1 of 2 statements are not ok: 2." in out
     assert "q.sql:3:8" in err
-
-
-def broken_clip(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As if half of the true sensitivity had been declared."""
-
-    def halved(plan: Plan, engine: object, sealed: Sealed) -> list[MeasurePlan]:
-        return [
-            replace(each, noise=replace(each.noise, sensitivity=each.noise.sensitivity // 2))
-            for each in ready_measures(plan, engine, sealed)  # type: ignore[arg-type]  # an engine that is sabotaged
-        ]
-
-    monkeypatch.setattr(statements, "ready_measures", halved)
-
-
-def broken_noise(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A tenth of the planned noise."""
-
-    def tenth(noise: Noise, size: int) -> NDArray[np.int64]:
-        return from_system(noise, size) // 10
-
-    monkeypatch.setattr("dpsql.audit.releases.from_system", tenth)
-
-
-def broken_choice(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Choices at four times their rate, whose loss is twice what was planned."""
-
-    def eager(each: DetailPlan, *more: Any) -> Any:
-        return released_detail(replace(each, epsilon=4 * each.epsilon), *more)
-
-    monkeypatch.setattr("dpsql.audit.chances.released_detail", eager)
-
-
-def broken_draws(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Always the likeliest candidate."""
-
-    def likeliest(choices: Choices, rate: Fraction) -> Chosen:
-        return best(choices, rate)
-
-    monkeypatch.setattr("dpsql.audit.chances.chosen_by_system", likeliest)
-
-
-@pytest.mark.parametrize(
-    ("broken", "asked", "said"),
-    [
-        (broken_clip, "COUNT(*)", "moves too far"),
-        (broken_noise, "COUNT(*)", r"tells too much|not the planned noise"),
-        (broken_noise, "COUNT(DISTINCT city)", r"tells too much|not the planned noise"),
-        (broken_choice, "MEDIAN(age)", "tells too much"),
-        (broken_draws, "MEDIAN(age)", "not the planned noise"),
-    ],
-)
-def test_what_is_broken_is_found(
-    broken: Callable[[pytest.MonkeyPatch], None],
-    asked: str,
-    said: str,
-    clinic: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    file = tmp_path / "q.sql"
-    file.write_text(f"SELECT {asked} FROM patients;")
-    broken(monkeypatch)
-    assert run(clinic, file) == 1
-    out = capsys.readouterr().out
-    ((_, verdict),) = verdicts(out)["1"]
-    assert re.fullmatch(said, verdict)
-    assert "FAILED" in out
-
-
-def test_a_threshold_that_is_one_unit_lower_is_found(
-    clinic: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Patient 1 alone lives in Nome, whose chance to be shown is compared with delta exactly."""
-
-    def lower(mechanism: str, scale: float, one: int, *more: Any) -> int:
-        return steps_for(mechanism, scale, one, *more) - one
-
-    monkeypatch.setattr("dpsql.plan.key_rule.steps_for", lower)
-    file = tmp_path / "q.sql"
-    file.write_text("SELECT city, COUNT(*) FROM patients GROUP BY city;")
-    assert run(clinic, file, "--trials", "0") == 1
-    ((_, verdict),) = verdicts(capsys.readouterr().out)["1"]
-    assert verdict == "moves too far"
 
 
 def test_a_terminal_shows_how_far_it_is_and_stops_it(clinic: Path, questions: Path) -> None:

@@ -7,9 +7,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from privacy.planted import FUZZED, Fuzzed
 
-from dpsql.audit import plan_of
 from dpsql.cli import main
 from dpsql.dbapi import connect
 from dpsql.fuzz.drawn_policies import draw
@@ -74,35 +72,6 @@ def test_sequences_and_members_of_an_enum_are_not_copied(clinic: Path) -> None:
     columns = [name for name, *_ in copied.execute("DESCRIBE patients").fetchall()]
     assert "age" in columns
     assert not {"number", "secret"} & {*columns}
-
-
-@pytest.mark.parametrize(
-    "error",
-    [pytest.param(error, id=error.words, marks=[pytest.mark.sweep] * error.long) for error in FUZZED],
-)
-def test_a_planted_error_is_found(
-    error: Fuzzed,
-    clinic: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    """The command fails, names the seed, and writes a smaller query with all that it needs to break again."""
-    error.patch(monkeypatch)
-    monkeypatch.setattr("dpsql.fuzz.long_run._TRIES", 5)
-    folder = tmp_path / "cases"
-    drawn = "--fuzz", str(error.triples), "--seed", str(error.seed)
-    assert main(["audit", str(clinic), *drawn, "--write", str(folder)]) == 1
-    said = capsys.readouterr().out
-    assert f"VIOLATION of seed {error.seed}" in said
-    assert "FAILED" in said
-    case = folder / f"seed-{error.seed}-0"
-    assert {"case.sql", "policy.toml", "world.duckdb", "neighbour.duckdb"} <= {p.name for p in case.iterdir()}
-    sql = (case / "case.sql").read_text(encoding="utf-8")
-    assert sql.startswith("-- case: ")
-    with connect(case / "world.duckdb", case / "policy.toml", tmp_path / "l.ledger") as db:
-        query = sql.split("\n", 2)[2].rstrip(";\n")
-        assert plan_of(db._open(), query, 1.0).stages or not query.startswith("SELECT")
 
 
 @pytest.mark.sweep
