@@ -8,6 +8,11 @@ of coefficients to the fit without privacy, over data sets:
     ours          through SQL
     one matrix    a Gram matrix of rows in the unit ball, with half the variance off its diagonal
 
+Excess errors are those of predictions over the variance of y. Beside ours, of the same data:
+
+    sums with y   these alone have noise, at the whole price, and the matrix is known: nobody who adds noise
+                  to sums of products of values on [-1, 1] is more exact
+
 "In margin" are coefficients of the fit without privacy, "law held" those of the law from ``low`` to ``high``.
 """
 
@@ -63,6 +68,7 @@ def run(setting: Setting) -> Report:
             "ours",
             "one matrix",
             "excess error",
+            "sums with y",
             "in margin",
             "law held",
             "NULL",
@@ -70,19 +76,20 @@ def run(setting: Setting) -> Report:
     )
     for persons, sets in sizes:
         found = [_figures(setting, persons, seed) for seed in range(sets)]
-        chance, ours, matrix, excess = (math.sqrt(np.mean([each[i] for each in found])) for i in range(4))
-        held = np.array([each[4:] for each in found], dtype=np.float64)
+        chance, ours, matrix = (math.sqrt(np.mean([each[i] for each in found])) for i in range(3))
+        excesses = [float(np.mean([each[i] for each in found])) for i in range(3, 5)]
+        held = np.array([each[5:] for each in found], dtype=np.float64)
         told = np.isfinite(held[:, 0])
         margin, law = (float(held[told, i].mean()) if told.any() else math.nan for i in range(2))
         table.rows.append(
-            (persons, sets, chance, ours, matrix, excess**2, margin, law, float(1 - told.mean()))
+            (persons, sets, chance, ours, matrix, *excesses, margin, law, float(1 - told.mean()))
         )
     return Report((table,), tuple(_verdicts(table, setting.quick)))
 
 
 def _verdicts(table: Table, quick: bool) -> list[Verdict]:
     verdicts = []
-    for persons, _, _, ours, matrix, excess, margin, law, _ in table.rows:
+    for persons, _, _, ours, matrix, excess, _, margin, law, _ in table.rows:
         verdicts.append(Verdict(f"{persons:,} persons: error beside one matrix", ours / matrix, 1.0))
         if persons == 10_000:
             verdicts.append(Verdict("10,000 persons: excess error over the variance of y", excess, 1e-4))
@@ -96,7 +103,7 @@ def _verdicts(table: Table, quick: bool) -> list[Verdict]:
 
 
 def _figures(setting: Setting, persons: int, seed: int) -> tuple[float, ...]:
-    """Return mean squares of the errors, the excess error, and how many coefficients were held."""
+    """Return mean squares of the errors, the excess errors, and how many coefficients were held."""
     generator = np.random.default_rng(seed)
     numbers = generator.uniform(-1, 1, (persons, 5))
     terms = np.column_stack((np.ones(persons), numbers))
@@ -104,13 +111,13 @@ def _figures(setting: Setting, persons: int, seed: int) -> tuple[float, ...]:
     best = np.linalg.lstsq(terms, y, rcond=None)[0]
     rows = _asked(setting, persons, np.column_stack((y, numbers)))
     coefficients, low, high, margin = (_column(rows, place) for place in (1, 3, 4, 5))
-    away = terms @ (coefficients - best)
+    known = _known_matrix(terms, y, generator)
     told = bool(np.isfinite(margin).all())
     return (
         float(np.square(LAW - best).mean()),
         float(np.square(coefficients - best).mean()),
         float(np.square(_by_one_matrix(terms, y, generator) - best).mean()),
-        float(np.square(away).mean() / y.var()),
+        *(float(np.square(terms @ (each - best)).mean() / y.var()) for each in (coefficients, known)),
         float((np.abs(coefficients - best) <= margin).mean()) if told else math.nan,
         float(((low <= LAW) & (high >= LAW)).mean()) if told else math.nan,
     )
@@ -139,16 +146,34 @@ def _asked(setting: Setting, persons: int, rows: Floats) -> list[tuple[object, .
     return found
 
 
+def _deviation() -> float:
+    """Return the deviation of noise for what a person moves by 1."""
+    found = accountant("zcdp").allowance(1.0, Budget(1.0, 1e-6), Fraction(1), thresholds=False).gaussian
+    assert found is not None
+    return found
+
+
 def _by_one_matrix(terms: Floats, y: Floats, generator: np.random.Generator) -> Floats:
     """Return least squares from one noisy matrix of terms and y, each of norm 1 at most in a row."""
     width = terms.shape[1]
     rows = np.column_stack((terms / math.sqrt(width), y))
-    deviation = accountant("zcdp").allowance(1.0, Budget(1.0, 1e-6), Fraction(1), thresholds=False).gaussian
-    assert deviation is not None
-    noise = np.triu(generator.normal(0, 2 * deviation / math.sqrt(2), (width + 1, width + 1)), 1)
-    noise = noise + noise.T + np.diag(generator.normal(0, 2 * deviation, width + 1))
-    made = rows.T @ rows + noise
+    deviation = _deviation()
+    made = rows.T @ rows + _symmetric(generator, width + 1, 2 * deviation, 2 * deviation / math.sqrt(2))
     values, vectors = np.linalg.eigh(made[:width, :width])
     lifted = (vectors * np.maximum(values, 2 * deviation)) @ vectors.T
     solved: Floats = np.linalg.solve(lifted, made[:width, width]) / math.sqrt(width)
+    return solved
+
+
+def _symmetric(generator: np.random.Generator, width: int, diagonal: float, beside: float) -> Floats:
+    upper = np.triu(generator.normal(0, beside, (width, width)), 1)
+    noise: Floats = upper + upper.T + np.diag(generator.normal(0, diagonal, width))
+    return noise
+
+
+def _known_matrix(terms: Floats, y: Floats, generator: np.random.Generator) -> Floats:
+    """Return least squares with noise in the sums with y alone."""
+    width = terms.shape[1]
+    right = terms.T @ y + generator.normal(0, math.sqrt(width) * _deviation(), width)
+    solved: Floats = np.linalg.solve(terms.T @ terms, right)
     return solved

@@ -21,7 +21,7 @@ from dpsql.explain.public_spellings import spellings
 from dpsql.ir.column import type_named
 from dpsql.ir.heading import Heading
 from dpsql.ir.measure import Post
-from dpsql.ir.model import Fit
+from dpsql.ir.model import HANDED_DOWN, Fit
 from dpsql.ir.plan import MeasurePlan, Plan, Threshold
 from dpsql.ir.synthetic import SyntheticRows
 from dpsql.ir.table import ExactTable, ReleasedTable
@@ -162,16 +162,19 @@ def _on_models(session: Session, plan: Plan, tables: list[ReleasedTable]) -> str
         model = planned.measure.model
         if model is None:
             continue
-        from dpsql.post import logistic, models
+        from dpsql.post import linear, logistic, models
 
-        if model.fit is Fit.LOGISTIC and not planned.without_margins:
+        if model.fit in HANDED_DOWN:
+            continue
+        if model.before and not planned.without_margins:
             steps = [
                 each
                 for each in zip(plan.measures, tables, strict=True)
                 if each[0].measure.name in (*model.before, planned.measure.name)
             ]
-            said[logistic.note(steps, session.known.unit)] = None
-        elif model.fit is Fit.LINEAR:
+            way = logistic if model.fit is Fit.LOGISTIC else linear
+            said[way.note(steps, session.known.unit)] = None
+        elif model.fit is Fit.LINEAR and not model.before:
             said[models.note(table, planned, model, session.known.unit)] = None
     return " ".join(filter(None, said))
 

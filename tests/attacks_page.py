@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from privacy.planted import AUDITED, FUZZED, GUESSED, PLANTED
+from privacy.planted import AUDITED, DRAWN, FUZZED, GUESSED, PLANTED
 
 from dpsql.attacks.show import attacks
 from dpsql.attacks.table import EPSILONS, short
@@ -47,6 +47,7 @@ def errors() -> str:
     rows += [f"| {error.words} | `dpsql audit`: {error.verdict} |" for error in AUDITED]
     rows += [f"| {error.words} | `dpsql audit --attack`: tells too much |" for error in GUESSED]
     rows += [f"| {error.words} | `dpsql audit --fuzz` |" for error in FUZZED]
+    rows += [f"| {words} | `python grammar_tests/drawn` |" for words, _ in DRAWN]
     return "\n".join(rows)
 
 

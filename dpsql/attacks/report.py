@@ -16,9 +16,12 @@ from dpsql.attacks.show import Judged, attacks
 from dpsql.attacks.table import short
 from dpsql.batch.page_style import PAGE_STYLE
 from dpsql.render.answer_fields import AnswerFields
-from dpsql.render.svg import STYLE, chart_svg
+from dpsql.render.svg import STYLE, WIDTH, chart_svg
 
 _SAFE = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+_LEFT, _SCALE, _BAR = 150, 420, 24
+"""Where the bars begin, how long 1 is, and how high a bar is."""
+
 _CURVE = (0.01, *(step / 10 for step in range(1, 61)))
 
 
@@ -42,33 +45,58 @@ def page(title: str, said: Sequence[str], results: Sequence[Judged], delta: floa
 
 
 def _section(judged: Judged) -> str:
-    ours, exact = judged.ours, judged.exact
+    ours = judged.ours
     words = [judged.does, judged.lacks and f"Not tried: it {judged.lacks}.", ours.words]
     text = "".join(f"<p>{escape(word)}</p>" for word in words if word)
     picture = ""
     if ours.tried:
         low, high = interval(ours.won, ours.tried)
-        bars: list[tuple[str, float, float]] = [
-            ("dpsql", ours.success, (high - low) / 2),
-            ("what epsilon allows", ours.bound, 0.0),
-        ]
-        if exact is not None and exact.tried:
-            bars.insert(0, ("exact answers", exact.success, 0.0))
-        picture = chart_svg(_bars(bars), alone=False)
-        picture += f"<p>{ours.won} of {ours.tried}; at most {short(ours.bound)} of them is allowed.</p>"
+        picture = _bars(judged) + (
+            f"<p>dpsql: {ours.won} of {ours.tried} ({low:.3f} to {high:.3f}, 95 % sure); "
+            f"at most {short(ours.bound)} is allowed"
+            f"{'' if judged.can_beat else ', and so few could not tell'}.</p>"
+        )
     state = " (beat its bound)" if judged.beat else ""
     return f"<section><h2>{escape(judged.name + state)}</h2>{text}{picture}</section>"
 
 
-def _bars(bars: Sequence[tuple[str, float, float]]) -> AnswerFields:
-    return AnswerFields(
-        ("answers", "won"),
-        ("VARCHAR", "DOUBLE"),
-        [(name, round(height, 4)) for name, height, _ in bars],
-        [(None, margin) for _, _, margin in bars],
-        0.0,
-        0.0,
+def _bars(judged: Judged) -> str:
+    """Draw what was won, from 0 to 1, with the interval around dpsql's and a line at the bound."""
+    ours, exact = judged.ours, judged.exact
+    low, high = interval(ours.won, ours.tried)
+    bars = [("dpsql", ours.success, 0), ("what epsilon allows", ours.bound, 1)]
+    if exact is not None and exact.tried:
+        bars.insert(0, ("exact answers", exact.success, 5))
+    parts = []
+    for at, (name, height, colour) in enumerate(bars):
+        top = _BAR * at
+        parts.append(f'<text x="{_LEFT - 8}" y="{top + 16}" text-anchor="end">{name}</text>')
+        parts.append(
+            f'<rect class="bar f{colour}" x="{_LEFT}" y="{top + 3}" width="{_SCALE * height:.1f}" '
+            f'height="{_BAR - 6}" rx="1.5"/>'
+        )
+        if name == "dpsql":
+            first, last, middle = _x(low), _x(high), top + _BAR / 2
+            ends = "".join(f"M{end:.1f} {middle - 4}v8" for end in (first, last))
+            parts.append(f'<path class="reach" d="M{first:.1f} {middle}H{last:.1f}{ends}"/>')
+        beside = _x(max(height, high) if name == "dpsql" else height)
+        parts.append(f'<text class="soft" x="{beside + 6:.1f}" y="{top + 16}">{short(height)}</text>')
+    base = _BAR * len(bars)
+    parts.append(f'<path class="axis" d="M{_LEFT} 0V{base}M{_LEFT} {base}H{_x(1.0):.1f}"/>')
+    parts.append(f'<path class="s1" stroke-dasharray="4 3" d="M{_x(ours.bound):.1f} 0V{base}"/>')
+    parts += [
+        f'<text class="soft" x="{_x(tick):.1f}" y="{base + 16}" text-anchor="middle">{tick:g}</text>'
+        for tick in (0.0, 0.25, 0.5, 0.75, 1.0)
+    ]
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="dp" role="img" width="{WIDTH}" height="{base + 22}" '
+        f'viewBox="0 0 {WIDTH} {base + 22}"><title>what {escape(judged.name)} wins</title>'
+        f"{''.join(parts)}</svg>\n"
     )
+
+
+def _x(chance: float) -> float:
+    return _LEFT + _SCALE * chance
 
 
 def _curves(delta: float) -> str:

@@ -86,7 +86,7 @@ def logistic(
 
     def summed(sums: Sums, pairs: list[list[tuple[Factor, Factor]]], source: str, rows: Private) -> Measure:
         places = [[sums.place(*pair) for pair in row] for row in pairs]
-        select = selected(f"SELECT {', '.join(sums.listed)} FROM {source}")
+        select = selected(f"SELECT {sums.sql} FROM {source}")
         if options is not None:
             select.meta["options"] = options
         opened = ctx.query(select, {"rows": Cte(select, (), {}, rows)})
@@ -103,9 +103,9 @@ def logistic(
     each = (1 - PRODUCTS - CURVATURE) / steps
     before: tuple[str, ...] = (_add(ctx, products, (), PRODUCTS).name,)
     for step in range(1, steps + 1):
-        ctx.stages.append(Stage((), _handing_down(ctx, before[-1], names), weights))
+        ctx.stages.append(Stage((), handing_down(ctx, before[-1], names), weights))
         before = (*before, _add(ctx, gradient, before, each, mean=step == steps).name)
-    ctx.stages.append(Stage((), _handing_down(ctx, before[-1], names), weights))
+    ctx.stages.append(Stage((), handing_down(ctx, before[-1], names), weights))
     return _add(ctx, curvature, before, CURVATURE, fit=Fit.LOGISTIC)
 
 
@@ -161,7 +161,7 @@ def _visible(name: str, column: ScanColumn) -> Visible:
     return Visible("", name, Ref(column.name))
 
 
-def _handing_down(ctx: Context, table: str, names: tuple[str, ...]) -> Post:
+def handing_down(ctx: Context, table: str, names: tuple[str, ...]) -> Post:
     """Return the SQL of a step's weights."""
     shown = [exp.alias_(exp.column(identifier(name), identifier(table)), name, quoted=True) for name in names]
     tree = exp.Select(expressions=shown, from_=exp.From(this=exp.Table(this=identifier(table))))
@@ -172,7 +172,7 @@ def _chances(terms: Sequence[Factor], target: Factor) -> str:
     """Print the rows with r and h, at the weights beside them."""
     kept = [f'"c{place}"' for place in dict.fromkeys(each.place for each in (*terms[1:], target))]
     kept += [f'"z{each.place}"' for each in terms if each.value is not None]
-    weighed = " + ".join(_times(each, f"w{place}") for place, each in enumerate(terms))
+    weighed = " + ".join(times(each, f"w{place}") for place, each in enumerate(terms))
     chance = f"1 / (1 + exp(-LEAST(GREATEST({weighed}, -{_FAR}), {_FAR})))"
     truth, listed = f"CASE WHEN {target.condition} THEN 1 ELSE 0 END", ", ".join(kept)
     return (
@@ -181,10 +181,10 @@ def _chances(terms: Sequence[Factor], target: Factor) -> str:
     )
 
 
-def _times(factor: Factor, weight: str) -> str:
+def times(factor: Factor, weight: str) -> str:
     """Print a weight times the value of its term in a row."""
     value = weight if factor.value is None else f'{weight} * "z{factor.place}"'
     return value if factor.condition is None else f"CASE WHEN {factor.condition} THEN {value} ELSE 0 END"
 
 
-__all__ = ["MOST_STEPS", "STEPS", "logistic"]
+__all__ = ["MOST_STEPS", "STEPS", "handing_down", "logistic", "times"]

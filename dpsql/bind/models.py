@@ -21,11 +21,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from fractions import Fraction
 
 from sqlglot import exp
 
-from dpsql.bind.model_sums import Sums, rows_of_terms, selected
+from dpsql.bind.model_sums import Sums, rows_of_terms, selected, weights_of
 from dpsql.bind.model_terms import factors_of, shown_as
 from dpsql.bind.released.public_sql import identifier
 from dpsql.bind.scope.context import Context, Cte
@@ -35,7 +34,7 @@ from dpsql.facts.released_columns import high_of, low_of, margin_of
 from dpsql.ir.measure import Measure
 from dpsql.ir.model import Fit, Model
 from dpsql.ir.options import Options
-from dpsql.parse.options_clause import options_of
+from dpsql.parse.options_clause import AUTO, options_of
 
 FITS = {"dp_linear": Fit.LINEAR, "dp_logistic": Fit.LOGISTIC, "dp_covariance": Fit.COVARIANCE}
 
@@ -62,10 +61,14 @@ def model(ctx: Context, node: exp.Table, env: Mapping[str, Cte]) -> Open:
         from dpsql.bind.logistic import logistic
 
         return _opened(ctx, logistic(ctx, node, body, env, rows, factors))
+    if fit is Fit.LINEAR and not _is_chosen(options):
+        from dpsql.bind.linear import linear
+
+        return _opened(ctx, linear(ctx, node, body, env, rows, factors))
     sums = Sums()
     places = [[sums.place(first, second) for second in factors] for first in factors]
     values = [f'{each.value} AS "z{each.place}"' for each in factors if each.value is not None]
-    select = selected(f"SELECT {', '.join(sums.listed)} FROM (SELECT 1) AS terms")
+    select = selected(f"SELECT {sums.sql} FROM (SELECT 1) AS terms")
     select.args["from_"].this.set("this", rows_of_terms(query, rows, values))
     if options is not None:
         select.meta["options"] = options
@@ -78,23 +81,8 @@ def model(ctx: Context, node: exp.Table, env: Mapping[str, Cte]) -> Open:
         tuple(tuple(None if place is None else names[place] for place in row) for row in places),
     )
     measure = replace(ctx.measures[-1], model=fitted, span=ctx.span(node))
-    ctx.measures[-1] = replace(measure, weights=_weights(measure, fitted))
+    ctx.measures[-1] = replace(measure, weights=weights_of(measure, fitted))
     return _opened(ctx, ctx.measures[-1])
-
-
-def _weights(measure: Measure, model: Model) -> tuple[Fraction, ...]:
-    """Return how exact each sum is to be, beside the others.
-
-    Noise of deviation s in the sums with what is predicted moves the solution by s, and noise of deviation t
-    among the terms by t times the length of the solution, over the same matrix. Of d terms, on [-1, 1] like
-    what is predicted, that length is taken for a root of 1/2: then both together are least, at one price, if
-    t is the fourth root of d + 1 times s.
-    """
-    if model.fit is not Fit.LINEAR:
-        return ()
-    right = {*model.sums[-1][:-1]}
-    weight = Fraction(round(100 * len(model.terms) ** 0.25), 100)
-    return tuple(weight if call.name in right else Fraction(1) for call in measure.aggregates)
 
 
 def _body(ctx: Context, node: exp.Table, called: str) -> exp.Query:
@@ -111,6 +99,12 @@ def _body(ctx: Context, node: exp.Table, called: str) -> exp.Query:
             help=shown_as(called),
         )
     return body
+
+
+def _is_chosen(options: Options | None) -> bool:
+    """Whether the clip is chosen for the sums: then these are the only release."""
+    clip = None if options is None else options.get("max_rows_contributed", "rows_per_unit")
+    return clip is not None and clip.value == AUTO
 
 
 def _check_options(options: Options, called: str, fit: Fit) -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dpsql.cli import shared_arguments
 from dpsql.cli.shared_arguments import Commands, command
+from dpsql.dbapi.connection import place_of
 
 if TYPE_CHECKING:  # loaded when a server is named
+    from dpsql.dbapi.connection import Where
     from dpsql.remote.login import Login
 
 _URLS = ("postgresql://", "postgres://")
@@ -34,8 +35,8 @@ def arguments(names: Commands) -> None:
     database = next(action for action in parser._actions if action.dest == "database")
     database.type, database.nargs = _place, "?"
     database.help = (
-        "a DuckDB, parquet or csv file, or a folder of them; or postgresql://NAME@HOST/DB, at a server of "
-        "dpsql; with --host: the server's name of it"
+        "a DuckDB, parquet or csv file, a folder of them, or spark:local[2]:FOLDER; or "
+        "postgresql://NAME@HOST/DB, at a server of dpsql; with --host: the server's name of it"
     )
     shared_arguments.text(parser, "statements or commands to run and leave, as if they came from a pipe")
     _server(parser)
@@ -49,8 +50,8 @@ def _server(parser: ArgumentParser) -> None:
     parser.add_argument("-d", "--dbname", metavar="DB", help="the server's name of the database")
 
 
-def _place(text: str) -> Path | str:
-    return text if text.startswith(_URLS) else Path(text)
+def _place(text: str) -> Where | str:
+    return text if text.startswith(_URLS) else place_of(text)
 
 
 def shell(options: Namespace) -> int:

@@ -31,13 +31,15 @@ def vote(
     *,
     parameters: Sequence[Value] = (),
     seconds: int = 60,
+    megabytes: int = 4096,
 ) -> Answer:
     """Return a label for each public row, chosen by the votes of ``teachers``; only the owner may.
 
     The first column of ``sql`` is predicted by the others. Each teacher is a process of its own that calls
     ``learner(examples, rows)``: examples are (label, value, ...) of its units, rows are the public ones, and
     it returns a label for each of these. Every label costs ``epsilon``. A teacher may compute for so many
-    ``seconds`` of the processor.
+    ``seconds`` of the processor, and take so many ``megabytes`` beside what the learner's file took to be
+    loaded; no file that it writes may be larger.
     """
     source, values = Source(text_of(sql)), values_of(parameters)
     if db.analyst is not None:
@@ -60,6 +62,7 @@ def vote(
         _within(teachers, MOST_TEACHERS, "teachers=250"),
         float(price),
         _within(seconds, 86_400, "seconds=60"),
+        _within(megabytes, 1_000_000, "megabytes=4096"),
     )
     with db._using() as session:
         from dpsql.teachers.vote import vote as answered

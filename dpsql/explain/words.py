@@ -114,6 +114,8 @@ def _model_words(model: Mapping[str, Any], columns: Sequence[Mapping[str, Any]])
     *terms, last = model["terms"]
     if model["fit"] in ("weights", "logistic"):
         return _step_words(model, columns)
+    if model["fit"] in ("begun", "length") or model["step"] > 1:
+        return _linear_step_words(model, columns)
     linear = model["fit"] == "linear"
     listed = ", ".join(terms if linear else model["terms"][1:])
     errors = [column["expected_error"] for column in columns if "expected_error" in column]
@@ -144,6 +146,25 @@ def _step_words(model: Mapping[str, Any], columns: Sequence[Mapping[str, Any]]) 
             "step before gave"
         )
     errors = [column["expected_error"] for column in columns if "expected_error" in column]
+    return f"{said}; a sum is expected within ± {max(errors):.4g} (95 %)" if errors else said
+
+
+def _linear_step_words(model: Mapping[str, Any], columns: Sequence[Mapping[str, Any]]) -> str:
+    """Return words on one of the three releases of a linear fit."""
+    *terms, last = model["terms"]
+    many = f"{model['sums']} sums"
+    said = {
+        "begun": f"least squares of {last} on {', '.join(terms)}, step 1: {many} of products of these, each "
+        "on [-1, 1]",
+        "length": f"step 2: how many rows are how long, by the terms times ({last} - what step 1 predicts): "
+        f"{model['sums']} counts",
+        "linear": f"the last of {model['step']} steps of the linear fit: {many} of terms times ({last} - "
+        "what step 1 predicts), in parts of a length that few rows exceed, to which all are cut; "
+        "coefficients and margins are computed from what all steps released",
+    }[model["fit"]]
+    errors = [column["expected_error"] for column in columns if "expected_error" in column]
+    if model["fit"] == "linear" and errors:
+        return f"{said}; a sum is expected within ± {max(errors):.4g} times that length (95 %)"
     return f"{said}; a sum is expected within ± {max(errors):.4g} (95 %)" if errors else said
 
 

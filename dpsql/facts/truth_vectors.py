@@ -109,6 +109,8 @@ class TruthVectors:
         self._known: dict[str, int] = {}
         self._read: set[int] = set()
         self._cuts: set[tuple[int, Constant]] = set()
+        self.tried = 0
+        """How many answers have been tried for vectors so far."""
 
     # ---- questions ---------------------------------------------------------------------------------
 
@@ -137,8 +139,13 @@ class TruthVectors:
 
     # ---- answers -----------------------------------------------------------------------------------
 
-    def vectors(self, tests: Sequence[Question], most: int = _TRIED) -> frozenset[tuple[bool, ...]] | None:
-        """Return all answers that one row can give; None where there are too many combinations to try."""
+    def vectors(
+        self, tests: Sequence[Question], most: int = _TRIED, at_most: int | None = None
+    ) -> frozenset[tuple[bool, ...]] | None:
+        """Return all answers that one row can give; None where there are too many combinations to try.
+
+        None too where there are more than ``at_most`` answers.
+        """
         used = sorted(frozenset[int]().union(*(test.values for test in tests)))
         cuts: dict[int, set[Constant]] = {i: set() for i in used}
         for i, cut in frozenset[tuple[int, Constant]]().union(*(test.cuts for test in tests)):
@@ -146,7 +153,14 @@ class TruthVectors:
         choices = [self._values[i].places(cuts[i]) for i in used]
         if math.prod(len(places) for places in choices) * len(tests) > most:
             return None
-        return frozenset(tuple(test.true(row) for test in tests) for row in self._combinations(used, choices))
+        found = set[tuple[bool, ...]]()
+        true = [test.true for test in tests]
+        for row in self._combinations(used, choices):
+            found.add(tuple([each(row) for each in true]))
+            self.tried += len(true)
+            if at_most is not None and len(found) > at_most:
+                return None
+        return frozenset(found)
 
     def values_left(
         self, condition: Scalar, of: Scalar, constants: Sequence[Constant]

@@ -30,6 +30,21 @@ class Fit(Enum):
     LOGISTIC = "logistic"
     WEIGHTS = "weights"
     """Of a step before the last of a logistic fit: the weights that the next one reads."""
+    BEGUN = "begun"
+    """Of a linear fit that goes on: its weights."""
+    LENGTH = "length"
+    """The same weights, and the inverse of the length to which rows are cut."""
+
+
+HANDED_DOWN = (Fit.WEIGHTS, Fit.BEGUN, Fit.LENGTH)
+"""What later steps of the same fit read, and nobody else."""
+
+_LENGTHS = 36
+
+
+def lengths_of(terms: int) -> list[float]:
+    """Return the lengths that rows of so many terms may be cut to, the longest first: quarter octaves."""
+    return [float(terms) ** 0.5 * 2.0 ** (-place / 4) for place in range(_LENGTHS)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +64,7 @@ class Model:
     products; None where each row's product is 0. The gradient of a step has one row. ``before`` are the
     names of the measures whose numbers a step of a logistic fit is computed from, in order; each step costs
     its ``share`` of the price of the fit (None: all). The step before the last hands down the ``mean`` of the
-    weights.
+    weights. Rows whose vector is ``short`` have a length of at most 1: a unit is clipped to that of its rows.
     """
 
     fit: Fit
@@ -58,11 +73,12 @@ class Model:
     before: tuple[str, ...] = ()
     share: Fraction | None = None
     mean: bool = False
+    short: bool = False
 
     @property
     def keys(self) -> tuple[str, ...]:
         """The columns with the names of terms."""
-        if self.fit is Fit.WEIGHTS:
+        if self.fit in HANDED_DOWN:
             return ()
         return ("row", "column") if self.fit is Fit.COVARIANCE else (TERM,)
 
@@ -71,11 +87,13 @@ class Model:
         """The numbers that each row of the result has."""
         if self.fit is Fit.WEIGHTS:
             return tuple(f"w{place}" for place in range(len(self.terms) - 1))
+        if self.fit in HANDED_DOWN:
+            return (*(f"w{place}" for place in range(len(self.terms) - 1)), "scale")
         return ("value",) if self.fit is Fit.COVARIANCE else COEFFICIENTS
 
     def groups(self) -> list[tuple[str, ...]]:
         """Return the names of the rows of the result."""
-        if self.fit is Fit.WEIGHTS:
+        if self.fit in HANDED_DOWN:
             return [()]
         if self.fit is not Fit.COVARIANCE:
             return [(term.name,) for term in self.terms[:-1]]

@@ -52,7 +52,8 @@ class Learner:
 class Ballot:
     """What teachers are asked: the labels of public ``rows``, each at the price ``epsilon``.
 
-    A teacher may compute for so many ``seconds`` of the processor.
+    A teacher may compute for so many ``seconds`` of the processor, and take so many ``megabytes`` of memory
+    beside what its learner's file took to be loaded; no file that it writes may be larger.
     """
 
     learner: Learner
@@ -60,6 +61,7 @@ class Ballot:
     teachers: int
     epsilon: float
     seconds: int
+    megabytes: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 import re
+from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from typing import TypeAlias
 
@@ -128,7 +129,7 @@ def _alert(said: dict[str, tuple[float, Span]], word: str) -> Alert:
     """Return the options as an alert; refuse numbers that say nothing."""
     example = _EXAMPLES[word]
     for option, (value, at) in said.items():
-        if not math.isfinite(value) or abs(value) > 1e15:
+        if not math.isfinite(value) or abs(value) > LARGEST:
             raise _odd(f"{option} must be a number of at most 1e15", at, f"WITH ({example})")
     for option, most in [pair for pair in _WHOLE if pair[0] in said]:
         value, at = said[option]
@@ -203,6 +204,7 @@ def _holdout_question(
             "D205",
             "DP_HOLDOUT takes the name of a holdout, a public number, and a mean",
             at,
+            label="" if len(numbers) != 2 else "the public number is written out, and is at most 1e15",
             help="DP_HOLDOUT('h', 0.31, AVG(x))",
         )
     title = item.alias if isinstance(item, exp.Alias) else HOLDOUT
@@ -216,13 +218,20 @@ def _number(node: exp.Expr) -> Fraction | None:
     if not isinstance(inner, exp.Literal) or inner.is_string:
         return None
     try:
-        value = Fraction(inner.name)
-    except ValueError:
+        decimal = Decimal(inner.name)
+    except InvalidOperation:
         return None
+    if not decimal.is_finite() or abs(decimal.adjusted()) > _DIGITS or decimal.copy_abs() > LARGEST:
+        return None  # before it is made a fraction, which may have as many digits as it says
+    value = Fraction(decimal)
     return -value if inner is not node else value
 
 
 NAME, HOLDOUT = "dp_above", "dp_holdout"
+LARGEST = 10**15
+"""Largest number in a statement about an alert."""
+
+_DIGITS = 300
 _CLAUSES = frozenset(("expressions", "from_", "joins", "where", "with_", "kind"))
 
 

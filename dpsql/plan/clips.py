@@ -59,6 +59,10 @@ def norms_of(facts: MeasureFacts) -> tuple[Clip, Clip]:
     """
     copies, most = facts.measure.copies, [family.most for family in facts.measure.families]
     at_most = facts.proved_rows()
+    if facts.measure.model is not None and facts.measure.model.short:
+        rows = facts.rows if at_most is None else at_most
+        assert rows is not None, "the rows of a fit are clipped"
+        return _short(most, rows)
     if at_most is not None:
         one_l1, one_l2 = copies * sum(most), _ceil_root(copies * _square(most))
         return Clip(Norm.L1, one_l1 * at_most, Shape.ROWS), Clip(Norm.L2, one_l2 * at_most, Shape.ROWS)
@@ -71,6 +75,16 @@ def norms_of(facts: MeasureFacts) -> tuple[Clip, Clip]:
         bounds.append(_once_in_a_group(facts))
     in_l1, in_l2 = (min(norms) for norms in zip(*bounds, strict=True))
     return Clip(Norm.L1, in_l1, scaled), Clip(Norm.L2, in_l2, cells)
+
+
+def _short(most: list[int], rows: int) -> tuple[Clip, Clip]:
+    """Return the clips of a unit whose rows have vectors of length 1 at most, in L1 and in L2.
+
+    A step for each number is left for rounding. Nothing is trusted: either norm is enforced.
+    """
+    roots, one = _ceil_root(len(most)), max(most) + _ceil_root(len(most))
+    in_l1, in_l2 = min(sum(most), one * roots), min(_ceil_root(_square(most)), one)
+    return Clip(Norm.L1, rows * in_l1, Shape.UNIT), Clip(Norm.L2, rows * in_l2, Shape.UNIT)
 
 
 def _of_rows(facts: MeasureFacts, rows: int) -> tuple[int, int]:

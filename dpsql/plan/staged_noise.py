@@ -10,8 +10,8 @@ Proof   A measure reads private rows, public rows, and the rows that earlier sta
         and measures that cost nothing: such a measure lists public keys.
 Test    tests/unit/test_staged_margins.py
 
-The weights that a step of a logistic fit reads are not counted: whatever they are, its margins describe how
-far the noise of all steps moves the fit (post/logistic.py).
+The weights that a step of a fit reads are not counted: whatever they are, its margins describe how far the
+noise of all steps moves the fit (post/logistic.py, post/linear.py).
 
 The effect of earlier noise depends on the private rows near the released numbers, which are not public. So
 the answer says that there is no margin.
@@ -22,7 +22,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from dpsql.ir.model import Fit
+from dpsql.ir.model import HANDED_DOWN
 from dpsql.ir.plan import StagePlan
 from dpsql.ir.relation import stage_inputs
 
@@ -46,8 +46,8 @@ def resting(stages: Iterable[StagePlan]) -> tuple[StagePlan, ...]:
 
 
 def _weights(stage: StagePlan) -> bool:
-    """Whether a stage hands down the weights of a logistic fit and nothing else."""
+    """Whether a stage hands down the weights of a fit and nothing else."""
     read = [planned.measure for planned in stage.measures if planned.measure.name in stage.post.released]
     return len(read) == len(stage.post.released) and all(
-        measure.model is not None and measure.model.fit is Fit.WEIGHTS for measure in read
+        measure.model is not None and measure.model.fit in HANDED_DOWN for measure in read
     )

@@ -17,7 +17,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import assert_never
+from typing import Any, assert_never
 
 from dpsql.facts.types import types_of
 from dpsql.functions.core.windows import orders_all_columns
@@ -108,6 +108,14 @@ def _names(value: object) -> Iterator[str]:
     elif isinstance(value, tuple):
         for each in value:
             yield from _names(each)
-    elif dataclasses.is_dataclass(value):
-        for field in dataclasses.fields(value):
-            yield from _names(getattr(value, field.name))
+    else:
+        kind: Any = type(value)
+        if kind not in _FIELDS:
+            is_own = dataclasses.is_dataclass(kind)
+            _FIELDS[kind] = tuple(field.name for field in dataclasses.fields(kind)) if is_own else ()
+        for name in _FIELDS[kind]:
+            yield from _names(getattr(value, name))
+
+
+_FIELDS: dict[type, tuple[str, ...]] = {}
+"""The fields of each type that was met; none of what is no dataclass."""

@@ -30,6 +30,8 @@ from dpsql.plan.terms import Terms
 from dpsql.plan.written_form import written
 
 MOST_LABELS = 1_000
+MOST_COUNTS = 10_000_000
+"""Most public rows times labels: each has a count of votes, and all of them are in memory."""
 
 
 def plan_vote(vote: VoteQuery, ballot: Ballot, terms: Terms, combinations: Combinations) -> VotePlan:
@@ -45,8 +47,10 @@ def plan_vote(vote: VoteQuery, ballot: Ballot, terms: Terms, combinations: Combi
             help="predict another column" if len(labels) < 2 else "group the values: x // 10",
         )
     _check_width(vote, ballot)
+    _check_counts(len(labels), ballot)
     learner = ballot.learner
-    asked = (ballot.rows, ballot.teachers, ballot.epsilon, ballot.seconds, learner.function, learner.digest)
+    limits = (ballot.seconds, ballot.megabytes)
+    asked = (ballot.rows, ballot.teachers, ballot.epsilon, *limits, learner.function, learner.digest)
     parts = (written(vote.relation), written(vote.columns), written((vote.names, labels)), written(asked))
     digest = hashlib.sha256("\n".join(("vote", terms.accountant.name, *parts)).encode()).hexdigest()
     price = charged(terms.accountant, votes_of(ballot))
@@ -72,4 +76,13 @@ def _check_width(vote: VoteQuery, ballot: Ballot) -> None:
         raise InterfaceError(
             f"a row has {len(odd)} values, and the query {width} columns that predict",
             help=f"give ({', '.join(vote.names[1:])}) of each row",
+        )
+
+
+def _check_counts(labels: int, ballot: Ballot) -> None:
+    """Refuse more counts than are kept in memory."""
+    if labels * len(ballot.rows) > MOST_COUNTS:
+        raise InterfaceError(
+            f"{len(ballot.rows):,} rows of {labels:,} labels are more than {MOST_COUNTS:,} counts of votes",
+            help=f"ask about {MOST_COUNTS // labels:,} rows at a time: labels are paid one by one",
         )

@@ -119,6 +119,8 @@ _MEMBERS: dict[Enum, str] = {
     Fit.COVARIANCE: "<Fit.COVARIANCE: 'covariance'>",
     Fit.LOGISTIC: "<Fit.LOGISTIC: 'logistic'>",
     Fit.WEIGHTS: "<Fit.WEIGHTS: 'weights'>",
+    Fit.BEGUN: "<Fit.BEGUN: 'begun'>",
+    Fit.LENGTH: "<Fit.LENGTH: 'length'>",
     JoinKind.INNER: "<JoinKind.INNER: 'inner'>",
     JoinKind.LEFT: "<JoinKind.LEFT: 'left'>",
     JoinKind.FULL: "<JoinKind.FULL: 'full'>",
@@ -161,7 +163,7 @@ LATER: dict[type, tuple[str, ...]] = {
     PublicKeys: ("tied",),
     Scan: ("checks",),
     Finish: ("line",),
-    Model: ("before", "share", "mean"),
+    Model: ("before", "share", "mean", "short"),
 }
 """Fields that were added later: written where they hold something, so that older texts stay."""
 

@@ -134,14 +134,18 @@ def steps_of(released: Sequence[Released], noises: Sequence[Floats]) -> Steps:
 
 
 def simulated(released: Sequence[Released], draws: int) -> Steps:
-    """Return the steps with the same public draws each time; each step has its own."""
+    """Return the steps with simulated noise."""
+    return steps_of(released, noises_of(released, draws))
+
+
+def noises_of(released: Sequence[Released], draws: int) -> list[Floats]:
+    """Draw noise of each step, the same public draws each time; each step has its own."""
     widths = [len(planned.measure.statistics) for planned, _ in released]
     ends = np.cumsum(widths).tolist()
-    noises = [
+    return [
         planned.noise.scale * unit_draws(planned.noise.mechanism, ends[-1], draws)[:, end - width : end]
         for (planned, _), width, end in zip(released, widths, ends, strict=True)
     ]
-    return steps_of(released, noises)
 
 
 def handed_down(released: Sequence[Released], model: Model) -> list[Finished]:

@@ -45,7 +45,7 @@ _HOPELESS = 20
 
 
 @dataclass(frozen=True, slots=True)
-class _Sums:
+class Sums:
     """The sums of products as released (the first matrix), and as they would be without simulated noise."""
 
     matrices: Floats
@@ -64,12 +64,24 @@ class _Sums:
         """Return the least eigenvalue in multiples of this."""
         return float(np.linalg.eigvalsh(self.released[:terms, :terms])[0]) / self.effect(terms)
 
+    def solved(self, terms: int, right: Floats | None = None) -> Floats:
+        """Solve each system, its eigenvalues lifted: this never fails, whatever was released.
+
+        The right sides are the sums with what is predicted, unless others are given.
+        """
+        right = self.matrices[:, terms, :terms] if right is None else right
+        values, vectors = np.linalg.eigh(self.matrices[:, :terms, :terms])
+        lifted = np.maximum(values, self.effect(terms))
+        along = (right[:, np.newaxis] @ vectors)[:, 0] / lifted
+        solved: Floats = (vectors @ along[..., np.newaxis])[..., 0]
+        return solved
+
 
 def fitted(released: ReleasedTable, planned: MeasurePlan, model: Model, confidence: float) -> list[Finished]:
     """Return the columns of a fit."""
     noise = planned.noise
     noises = noise.scale * unit_draws(noise.mechanism, len(planned.measure.statistics), draws_of(model))
-    sums, names = _Sums(matrices_of(released, planned, model, noises)), names_of(model)
+    sums, names = Sums(matrices_of(released, planned, model, noises)), names_of(model)
     if planned.without_margins:
         numbers = _numbers(sums, model)[0]
         return names + columns_of(model, numbers, np.full(len(numbers), np.inf))
@@ -83,7 +95,7 @@ def replicas(released: ReleasedTable, planned: MeasurePlan, model: Model, noises
 
     NaN where nobody can tell.
     """
-    sums = _Sums(matrices_of(released, planned, model, noises))
+    sums = Sums(matrices_of(released, planned, model, noises))
     numbers: Floats = _numbers(sums, model)[1:].T
     blurred = model.fit is Fit.LINEAR and sums.clear(len(model.terms) - 1) < 1
     return np.full(numbers.shape, np.nan) if blurred else numbers
@@ -96,7 +108,7 @@ def note(released: ReleasedTable, planned: MeasurePlan, model: Model, unit: str)
     noises = planned.noise.scale * unit_draws(
         planned.noise.mechanism, len(planned.measure.statistics), _FEWEST
     )
-    return said_of(_Sums(matrices_of(released, planned, model, noises)).clear(len(model.terms) - 1), unit)
+    return said_of(Sums(matrices_of(released, planned, model, noises)).clear(len(model.terms) - 1), unit)
 
 
 def said_of(clear: float, unit: str) -> str:
@@ -137,24 +149,15 @@ def matrices_of(released: ReleasedTable, planned: MeasurePlan, model: Model, noi
 # ---- least squares -------------------------------------------------------------------------------------
 
 
-def _numbers(sums: _Sums, model: Model) -> Floats:
+def _numbers(sums: Sums, model: Model) -> Floats:
     """Return the first number of each row, for each of the matrices."""
     if model.fit is Fit.COVARIANCE:
         return _covariances(sums, model)
     units, start = to_columns(model)
-    return _solved(sums, len(model.terms) - 1) @ units.T + start
+    return sums.solved(len(model.terms) - 1) @ units.T + start
 
 
-def _solved(sums: _Sums, terms: int) -> Floats:
-    """Solve each system, its eigenvalues lifted: this never fails, whatever was released."""
-    values, vectors = np.linalg.eigh(sums.matrices[:, :terms, :terms])
-    lifted = np.maximum(values, sums.effect(terms))
-    along = (sums.matrices[:, np.newaxis, terms, :terms] @ vectors)[:, 0] / lifted
-    solved: Floats = (vectors @ along[..., np.newaxis])[..., 0]
-    return solved
-
-
-def _linear(sums: _Sums, model: Model, confidence: float) -> list[Finished]:
+def _linear(sums: Sums, model: Model, confidence: float) -> list[Finished]:
     terms, coefficients = len(model.terms) - 1, _numbers(sums, model)
     if sums.clear(terms) < 1:
         return columns_of(model, coefficients[0])
@@ -174,7 +177,7 @@ def with_errors(
     return columns_of(model, released, margin, ends, (errors, released - below, released + above, margin))
 
 
-def _standard_errors(sums: _Sums, model: Model) -> Floats:
+def _standard_errors(sums: Sums, model: Model) -> Floats:
     """Return the errors that least squares has by chance, of coefficients in their columns' units."""
     terms = len(model.terms) - 1
     inner, right = sums.released[:terms, :terms], sums.released[:terms, terms]
@@ -226,7 +229,7 @@ def _values(numbers: Floats) -> list[Value]:
 # ---- covariances ---------------------------------------------------------------------------------------
 
 
-def _covariances(sums: _Sums, model: Model) -> Floats:
+def _covariances(sums: Sums, model: Model) -> Floats:
     """Return the covariances of all pairs of columns, in their units; NaN of less than two rows."""
     halves = np.array([term.half for term in model.terms[1:]])
     upper: tuple[NDArray[np.intp], NDArray[np.intp]] = np.triu_indices(len(halves))
@@ -239,7 +242,7 @@ def _covariances(sums: _Sums, model: Model) -> Floats:
     return listed
 
 
-def _covariance(sums: _Sums, model: Model, confidence: float) -> list[Finished]:
+def _covariance(sums: Sums, model: Model, confidence: float) -> list[Finished]:
     listed = _numbers(sums, model)
     moved = listed[1:] - listed[0]
     noise = bootstrap(lambda part: moved[:, part], listed.shape[1], moved.shape[0], confidence)

@@ -64,17 +64,18 @@ def replicas_of(
 ) -> list[Replica] | None:
     """Return the replicas of all numbers with additive noise; None if the table has none.
 
-    ``number`` tells tables of one answer apart that hold the same. A logistic fit is computed from all of its
+    ``number`` tells tables of one answer apart that hold the same. A fit in steps is computed from all of its
     ``steps``.
     """
     if planned.without_margins or planned.again is not None:
         return None
     model = planned.measure.model
-    if model is not None and model.fit is Fit.LOGISTIC:
-        from dpsql.post import logistic
+    if model is not None and model.before:
+        from dpsql.post import linear, logistic
 
         noises = [_noise(table, each, number)[0].T for each, table in steps]
-        return [Replica(model.numbers[0], logistic.replicas(steps, model, noises))]
+        drawn = (logistic if model.fit is Fit.LOGISTIC else linear).replicas(steps, model, noises)
+        return [Replica(model.numbers[0], drawn)]
     if model is not None:
         from dpsql.post import models
 

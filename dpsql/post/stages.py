@@ -99,6 +99,12 @@ class StageOutputs:
         model = planned.measure.model
         if model is None:
             return finish(released, planned, self.confidence)
+        if model.fit in (Fit.BEGUN, Fit.LENGTH) or (model.fit is Fit.LINEAR and model.before):
+            from dpsql.post import linear
+
+            if model.fit is Fit.LINEAR:
+                return linear.fitted(self.steps(planned), model, self.confidence)
+            return linear.handed_down(self.steps(planned), model)
         if model.fit in (Fit.WEIGHTS, Fit.LOGISTIC):
             from dpsql.post import logistic
 
@@ -111,7 +117,7 @@ class StageOutputs:
         return fitted(released, planned, model, self.confidence)
 
     def steps(self, planned: MeasurePlan) -> list[tuple[MeasurePlan, ReleasedTable]]:
-        """Return what a step of a logistic fit is computed from: all before it, and its own table."""
+        """Return what a step of a fit is computed from: all before it, and its own table."""
         model = planned.measure.model
         read = {planned.measure.name, *(() if model is None else model.before)}
         return [(each, table) for each, table in self.tables if each.measure.name in read]

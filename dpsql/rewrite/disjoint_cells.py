@@ -44,6 +44,10 @@ _FAMILIES = 300
 _CONDITIONS, _CELLS = 300, 512
 """Most conditions and cells of a block; a larger block is split in halves."""
 
+_WORK = 1_000_000
+"""Most answers that are tried for the blocks of one measure: what is left is measured one by one. A model has
+thousands of conditions, and cells of those that tell little of each other gain a tenth at most."""
+
 _COMBINATIONS = 64
 """Most combinations of blocks that are compared."""
 
@@ -71,7 +75,7 @@ def candidates(measure: Measure) -> list[Measure]:
     apart = _apart([_may_add(family, measure, truths) for family in measure.families], truths)
     options = [[(), *blocks] for blocks in _options(measure, truths)]  # alive: levels go by identity
     combinations = itertools.islice(itertools.product(*options), _COMBINATIONS)
-    levels: dict[int, _Levels] = {}  # of each block once: many combinations have it
+    levels: dict[int, _Made] = {}  # of each block once: many combinations have it
     rewrites = [
         _with_cells(measure, [block for blocks in combination for block in blocks], apart, levels)
         for combination in combinations
@@ -173,10 +177,12 @@ def _blocks(
     truths: TruthVectors,
 ) -> list[_Block]:
     """Return the families as one block if it is small enough, else as the blocks of their halves."""
-    if len(part) < 2:
+    if len(part) < 2 or truths.tried > _WORK:
         return []
-    vectors = truths.vectors([questions[i] for i in part]) if len(part) <= _CONDITIONS else None
-    if vectors is None or len(vectors) > _CELLS:
+    vectors = None
+    if len(part) <= _CONDITIONS:
+        vectors = truths.vectors([questions[i] for i in part], at_most=_CELLS)
+    if vectors is None:
         middle = len(part) // 2
         halves = (part[:middle], part[middle:])
         return [block for half in halves for block in _blocks(half, conditions, questions, truths)]
@@ -234,6 +240,9 @@ def _cells(block: _Block) -> Iterator[tuple[_Vector, Scalar | None]]:
 
 _Levels: TypeAlias = list[list[tuple[_Vector, Scalar | None]]]
 
+_Made: TypeAlias = list[list[tuple[_Vector, tuple[Statistic, ...]]]]
+"""The same, with each cell's statistics."""
+
 
 def _levels(block: _Block) -> _Levels:
     """Return the cells, each with the families that add it and its condition.
@@ -266,6 +275,16 @@ def _levels(block: _Block) -> _Levels:
     ]
 
 
+def _made(block: _Block, measure: Measure) -> _Made:
+    """Return the statistics of the block's cells."""
+    family = measure.families[block.families[0]]
+    bare = [_unconditional(measure.statistics[i]) for i in family.statistics]
+    return [
+        [(uses, tuple(replace(each, condition=condition) for each in bare)) for uses, condition in level]
+        for level in _levels(block)
+    ]
+
+
 def _all_of(parts: list[Scalar]) -> Scalar | None:
     return None if not parts else parts[0] if len(parts) == 1 else Call("and", tuple(parts))
 
@@ -274,32 +293,31 @@ def _all_of(parts: list[Scalar]) -> Scalar | None:
 
 
 def _with_cells(
-    measure: Measure, blocks: list[_Block], apart: list[set[int]], levels: dict[int, _Levels]
+    measure: Measure, blocks: list[_Block], apart: list[set[int]], levels: dict[int, _Made]
 ) -> Measure:
     """Replace the blocks' families by cells, and merge families that no row is active in together."""
     first = {block.families[0]: block for block in blocks}
     inside = {i for block in blocks for i in block.families}
     statistics: list[Statistic] = []
-    moved: dict[int, tuple[int, ...]] = {}
+    moved: dict[int, list[int]] = {}
     families: list[tuple[Family, frozenset[int]]] = []  # each with the positions of the old ones
     for place, family in enumerate(measure.families):
         if place in first:
             block = first[place]
             if id(block) not in levels:
-                levels[id(block)] = _levels(block)
+                levels[id(block)] = _made(block, measure)
             for level in levels[id(block)]:
                 cells: list[tuple[int, ...]] = []
-                for uses, condition in level:
-                    for i, used in zip(block.families, uses, strict=True):
-                        for k, old in enumerate(measure.families[i].statistics if used else ()):
-                            moved[old] = (*moved.get(old, ()), len(statistics) + k)
-                    cells.append(tuple(range(len(statistics), len(statistics) + len(family.statistics))))
-                    bare = (_unconditional(measure.statistics[i]) for i in family.statistics)
-                    statistics += [replace(statistic, condition=condition) for statistic in bare]
+                for uses, made in level:
+                    for i in itertools.compress(block.families, uses):
+                        for k, old in enumerate(measure.families[i].statistics):
+                            moved.setdefault(old, []).append(len(statistics) + k)
+                    cells.append(tuple(range(len(statistics), len(statistics) + len(made))))
+                    statistics += made
                 families.append((Family(tuple(cells), family.most), frozenset(block.families)))
         elif place not in inside:
             for old in family.statistics:
-                moved[old] = (len(statistics),)
+                moved[old] = [len(statistics)]
                 statistics.append(measure.statistics[old])
             kept = tuple(tuple(new for i in old_ones for new in moved[i]) for old_ones in family.alternatives)
             families.append((Family(kept, family.most), frozenset((place,))))

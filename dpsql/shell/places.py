@@ -17,6 +17,7 @@ from dpsql.render.digits import printable
 from dpsql.terminal.output import interactive
 
 if TYPE_CHECKING:  # loaded when a server is named
+    from dpsql.engines.spark.address import SparkAddress
     from dpsql.remote.connection import RemoteConnection
     from dpsql.remote.login import Login
 
@@ -41,7 +42,7 @@ class Place(Protocol):
 class Files:
     """A database in files, with its policy and its ledger."""
 
-    database: Path
+    database: Path | SparkAddress
     policy: Path | None = None
     ledger: Path | None = None
     analyst: str | None = None

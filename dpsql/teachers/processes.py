@@ -10,8 +10,9 @@ Proof   A teacher is forked from a process that has the learner and the public r
         numbers are seeded anew, and it ends, with the processes that it started, before the next one starts;
         where the vote is interrupted it ends at once, and its folder is removed.
         So none slows another down. Its time is that of the processor, which others do not use; only one that
-        waits for something else is stopped by the clock. No rows, an error, too much time, too few or too
-        many labels and an unlisted one are the first label; what it prints goes nowhere.
+        waits for something else is stopped by the clock. Its memory is limited beside what the learner's file
+        took to be loaded, which had no rows. No rows, an error, too much time or memory, too few or too many
+        labels and an unlisted one are the first label; what it prints goes nowhere.
         Code that wants to get around this can, through files and sockets: it is the owner's.
 Test    tests/privacy/test_votes.py
 """
@@ -49,7 +50,7 @@ class Teachers:
     """The process that teachers are forked from."""
 
     def __init__(self, ballot: Ballot, labels: Sequence[Value]) -> None:
-        self._ballot, self._labels = ballot, labels
+        self._ballot, self._labels, self._over = ballot, labels, False
         self._start()
 
     def _start(self) -> None:
@@ -69,7 +70,8 @@ class Teachers:
         said = "it takes too long"
         with suppress(OSError, EOFError):
             asked = (learner.module, learner.file, learner.function, list(ballot.rows), list(self._labels))
-            send(self._end, (list(sys.path), *asked, ballot.seconds, self._folder))
+            limits = (ballot.seconds, ballot.megabytes)
+            send(self._end, (list(sys.path), *asked, *limits, self._folder))
             said = receive(self._end)
         if said:
             self.close()
@@ -83,13 +85,21 @@ class Teachers:
         """Return the number of the label that a teacher gives to each public row."""
         size = NUMBER.size * len(self._ballot.rows)
         try:
-            body = self._answered(rows, size)
+            body = b"" if self._over else self._answered(rows, size)
         except (OSError, EOFError):  # it stopped the process that it was forked from
             self.close()
-            self._start()
+            self._start_again()
             body = b""
         places = [place for (place,) in NUMBER.iter_unpack(body)] if len(body) == size else []
         return [place if place < len(self._labels) else 0 for place in places] or [0] * (size // NUMBER.size)
+
+    def _start_again(self) -> None:
+        """Start a new process; where a teacher has left none to be started, the rest give the first label."""
+        try:
+            self._start()
+        except (InterfaceError, OSError):
+            shutil.rmtree(self._folder, ignore_errors=True)
+            self._over = True
 
     def _answered(self, rows: Sequence[Example], size: int) -> bytes:
         own, its = socket.socketpair()
@@ -108,6 +118,8 @@ class Teachers:
         return bytes(body)
 
     def close(self) -> None:
+        if self._over:
+            return
         self._end.close()
         self._process.terminate()  # it stops the teacher too
         with suppress(subprocess.TimeoutExpired):

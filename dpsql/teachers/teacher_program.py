@@ -65,7 +65,7 @@ def main() -> None:
     """Serve the parent at the other end of standard input, until that is closed."""
     parent = socket.socket(fileno=0)
     try:
-        path, module, file, function, rows, labels, seconds, folder = receive(parent)
+        path, module, file, function, rows, labels, *limits, folder = receive(parent)
     except EOFError:
         return
     try:
@@ -82,7 +82,7 @@ def main() -> None:
         if not given:
             shutil.rmtree(folder, ignore_errors=True)
             return
-        _teach(socket.socket(fileno=given[0]), parent, learner, rows, places, seconds, folder)
+        _teach(socket.socket(fileno=given[0]), parent, learner, rows, places, limits, folder)
         send(parent, "ended")
 
 
@@ -105,7 +105,7 @@ def _teach(
     learner: Callable[..., Any],
     rows: list[Any],
     places: dict[Any, int],
-    seconds: int,
+    limits: list[int],
     inside: str,
 ) -> None:
     """Fork a teacher with a folder of its own, and wait for its end."""
@@ -120,12 +120,13 @@ def _teach(
                 os.dup2(nothing.fileno(), parent.detach())
             os.chdir(folder)
             os.environ["TMPDIR"] = tempfile.tempdir = folder
-            _learn(end, learner, rows, places, seconds)
+            _limit(*limits)
+            _learn(end, learner, rows, places)
         finally:  # whatever it raised is said to nobody
             os._exit(0)
     end.close()
     _TEACHER.append(pid)
-    until = time.monotonic() + WAITING * seconds + 1
+    until = time.monotonic() + WAITING * limits[0] + 1
     while os.waitpid(pid, os.WNOHANG) == (0, 0):
         if time.monotonic() > until:
             os.kill(pid, signal.SIGKILL)
@@ -152,16 +153,24 @@ def _end_with(process: int) -> None:
             os.kill(os.getpid(), signal.SIGKILL)
 
 
-def _learn(
-    end: socket.socket, learner: Callable[..., Any], rows: list[Any], places: dict[Any, int], seconds: int
-) -> None:
+def _limit(seconds: int, megabytes: int) -> None:
+    """Limit what a teacher may take, before it has a row: whatever it lacks, others do not."""
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # rows of units stay in memory
+    resource.setrlimit(resource.RLIMIT_FSIZE, (megabytes << 20, megabytes << 20))
+    if sys.platform == "linux":  # elsewhere there is no such limit
+        with open("/proc/self/statm", "rb") as pages:
+            loaded = int(pages.read().split()[0]) * resource.getpagesize()
+        memory = loaded + (megabytes << 20)
+        resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+
+
+def _learn(end: socket.socket, learner: Callable[..., Any], rows: list[Any], places: dict[Any, int]) -> None:
     examples = receive(end)
     random.seed()
     numpy = sys.modules.get("numpy")
     if numpy is not None:
         numpy.random.seed()
-    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # rows of units stay in memory
     given = list(learner(examples, list(rows))) if examples else []
     if len(given) == len(rows):
         end.sendall(b"".join(NUMBER.pack(_place(label, places)) for label in given))

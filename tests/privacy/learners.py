@@ -62,6 +62,23 @@ def odd(examples: Rows, rows: Rows) -> list[Any]:
             os.kill(os.getppid(), signal.SIGKILL)
         case 9:
             return None  # type: ignore[return-value]  # what goes wrong
+        case 11:
+            return ["C"] * len(rows) if bytearray(1 << 30) else []
+        case 12:
+            with open("large", "wb") as file:
+                file.truncate(1 << 30)
+    return ["C"] * len(rows)
+
+
+def large(examples: Rows, rows: Rows) -> list[Any]:
+    """Take 700 megabytes."""
+    return ["C" if bytearray(700 << 20) else "B"] * len(rows)
+
+
+def ruining(examples: Rows, rows: Rows) -> list[Any]:
+    """Stop the process that teachers are forked from, and remove this file."""
+    Path(__file__).unlink()
+    os.kill(os.getppid(), signal.SIGKILL)
     return ["C"] * len(rows)
 
 

@@ -21,7 +21,6 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from dpsql.aggregates.sum import Sum
 from dpsql.audit.noiseless import best
 from dpsql.detail_kinds import Draw, part
 from dpsql.engines.duckdb import DuckDB
@@ -377,11 +376,6 @@ def fan_out_is_one(patch: pytest.MonkeyPatch) -> None:
     patch.setattr("dpsql.facts.ownership._multiply_rows", lambda owned, times: owned)
 
 
-def floats_in_any_order(patch: pytest.MonkeyPatch) -> None:
-    """A unit's floats are added up as they come."""
-    patch.setattr(Sum, "per_unit", lambda self, argument, fact, over="": f"sum({argument}){over}")
-
-
 def prices_by_rows(patch: pytest.MonkeyPatch) -> None:
     from dpsql import pricing
 
@@ -412,3 +406,6 @@ FUZZED = (
     Fuzzed("rows that a join multiplies count once", fan_out_is_one, 1, 500, True),
 )
 """The errors that drawn queries find under an owner's policy."""
+
+DRAWN = (("a unit's floats are added up as they come", "sums_in_any_order"),)
+"""Errors that only longer runs of the tests find, and what plants them: grammar_tests/drawn/planted.py."""

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from privacy.planted import AUDITED, FUZZED, GUESSED, PLANTED, Audited, Fuzzed, Guessable, Planted
+from privacy.planted import AUDITED, DRAWN, FUZZED, GUESSED, PLANTED, Audited, Fuzzed, Guessable, Planted
 
 from dpsql.audit import plan_of
 from dpsql.cli import main
@@ -32,6 +32,12 @@ def test_there_are_twenty_of_each_kind_of_error() -> None:
     """Different errors, whoever finds them."""
     found = {error.patch for errors in (PLANTED, AUDITED, GUESSED, FUZZED) for error in errors}
     assert len(found) >= 20
+
+
+def test_drawn_runs_plant_what_the_page_says_of_them() -> None:
+    text = (Path(__file__).parents[2] / "grammar_tests" / "drawn" / "planted.py").read_text(encoding="utf-8")
+    for _, name in DRAWN:
+        assert f"    {name}: " in text  # with a seed: test_drawn.py runs it
 
 
 # ---- dpsql attack --------------------------------------------------------------------------------------

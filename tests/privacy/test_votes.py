@@ -15,6 +15,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -103,7 +104,7 @@ def _plan(
     teachers: int = 6,
     seconds: int = 5,
 ) -> VotePlan:
-    ballot = Ballot(learner_of(learner), tuple(rows), teachers, 0.5, seconds)
+    ballot = Ballot(learner_of(learner), tuple(rows), teachers, 0.5, seconds, 512)
     return planned_vote(db._open(), Source(sql), (), ballot)
 
 
@@ -244,13 +245,36 @@ def test_rows_of_nobody_and_without_a_label_are_no_examples(db: dpsql.Connection
 # ---- what goes wrong in a teacher ----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("how", range(10))
+@pytest.mark.parametrize("how", [*range(10), 11, 12])
 def test_whatever_goes_wrong_is_the_first_label(
     db: dpsql.Connection, how: int, capfd: pytest.CaptureFixture[str]
 ) -> None:
     plan = _plan(db, learners.odd, rows=[("x", how), ("x", 10)], teachers=2, seconds=1)
     assert _votes(db, plan) == [[2, 0, 0], [2, 0, 0]]
     assert capfd.readouterr() == ("", "")
+
+
+def test_memory_is_limited_beside_what_the_file_took(db: dpsql.Connection) -> None:
+    """700 MB are too much beside 512, and not beside 1,024: what the file took is not counted."""
+    large = _plan(db, learners.large, rows=[("x", 10)], teachers=1)
+    assert _votes(db, large) == [[1, 0, 0]]
+    assert _votes(db, replace(large, ballot=replace(large.ballot, megabytes=1_024))) == [[0, 0, 1]]
+
+
+def test_a_teacher_that_ruins_the_learner_fails_no_vote(db: dpsql.Connection, tmp_path: Path) -> None:
+    """It stops the process it was forked from, and nothing can be loaded any more: all is the first label."""
+    copy = tmp_path / "a_learner_to_ruin.py"
+    shutil.copy(learners.__file__, copy)
+    sys.path.insert(0, str(tmp_path))
+    try:
+        import a_learner_to_ruin  # type: ignore[import-not-found]  # made above
+
+        answer = dpsql.vote(db, SQL, a_learner_to_ruin.ruining, ROWS, teachers=3, epsilon=1.0)
+    finally:
+        sys.path.remove(str(tmp_path))
+    assert not copy.exists()
+    assert len(answer.rows) == len(ROWS)
+    assert answer.cost > 0
 
 
 def test_an_empty_teacher_gives_the_first_label(db: dpsql.Connection) -> None:
@@ -404,6 +428,7 @@ def test_a_repeat_is_free_and_another_vote_is_not(db: dpsql.Connection, tmp_path
         {"learner": learners.first},
         {"sql": SQL + " WHERE age < 5"},
         {"seconds": 9},
+        {"megabytes": 900},
     ):
         asked: dict[str, Any] = {"sql": SQL, "learner": learners.majority, "rows": ROWS, "teachers": 4}
         assert dpsql.vote(db, **(asked | {"epsilon": 0.5} | change)).cost > 0
@@ -438,7 +463,54 @@ def test_a_kill_between_payment_and_labels_costs_nothing(tmp_path: Path) -> None
         assert db.budget.spent == spent
 
 
+ASKED_AT_ONCE = """
+import sys
+sys.path.insert(0, {tests!r})
+import dpsql, learners
+with dpsql.connect(sys.argv[1]) as db:
+    sys.stdin.read()
+    answer = dpsql.vote(db, {sql!r}, learners.majority, {rows!r}, teachers=4, epsilon=0.1)
+    print(answer.cost > 0, answer.rows)
+"""
+
+
+def test_two_processes_that_ask_at_once_pay_once(tmp_path: Path) -> None:
+    _connection(tmp_path).close()
+    program = tmp_path / "program.py"
+    program.write_text(ASKED_AT_ONCE.format(tests=str(Path(__file__).parent), sql=SQL, rows=ROWS * 10))
+    command = [sys.executable, str(program), str(tmp_path / "d.duckdb")]
+    pipe = subprocess.PIPE
+    with (
+        subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True) as one_asks,
+        subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True) as other_asks,
+    ):
+        said = []
+        for process in (one_asks, other_asks):
+            assert process.stdin is not None
+            process.stdin.close()
+        for process in (one_asks, other_asks):
+            assert process.stdout is not None
+            said.append(process.stdout.read())
+    (first, one), (second, other) = (each.split(" ", 1) for each in said)
+    assert {first, second} == {"True", "False"}
+    assert one == other
+    with dpsql.connect(tmp_path / "d.duckdb") as db:
+        spent = db.budget.spent
+        again = dpsql.vote(db, SQL, learners.majority, ROWS * 10, teachers=4, epsilon=0.1)
+        assert (f"{again.rows}\n", again.cost, db.budget.spent) == (one, 0.0, spent)
+
+
 # ---- what is refused -----------------------------------------------------------------------------------
+
+
+def test_more_counts_than_are_kept_are_refused_before_paying(
+    db: dpsql.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("dpsql.plan.votes.MOST_COUNTS", 8)
+    with pytest.raises(dpsql.InterfaceError, match="more than 8 counts") as refused:
+        dpsql.vote(db, SQL, learners.majority, ROWS, epsilon=0.5)
+    assert refused.value.help.startswith("ask about 2 rows at a time")
+    assert db.budget.spent == 0
 
 
 def test_only_the_owner_asks(tmp_path: Path, db: dpsql.Connection) -> None:
@@ -500,6 +572,7 @@ def test_arguments_that_are_none(db: dpsql.Connection, tmp_path: Path) -> None:
         {"epsilon": 0.0},
         {"epsilon": math.nan},
         {"seconds": 0},
+        {"megabytes": 0},
     ):
         asked: dict[str, Any] = {"sql": SQL, "learner": learners.majority, "rows": ROWS}
         with pytest.raises(dpsql.InterfaceError) as refused:

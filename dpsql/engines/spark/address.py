@@ -35,6 +35,9 @@ class SparkAddress:
     def name(self) -> str:
         return self.path.name
 
+    def exists(self) -> bool:
+        return self.path.exists()
+
 
 def is_spark(text: str) -> bool:
     """Whether a text names files that Spark is to read."""

@@ -5,9 +5,9 @@ Claim   while a session is as ``check_session`` found it, no row makes a stateme
         what Spark shows of its jobs.
 Proof   ANSI is off, so that casts and arithmetic do not raise. Each setting is read back, by Spark's own word
         for it, before each measure. The web interface and the event log, which hold exact numbers of rows,
-        are off; the driver listens on this machine alone; what is spilled is encrypted, in a folder that
-        nobody else may read. A Spark that somebody else started in this process is not used: it may have any
-        of these.
+        are off; the driver listens on this machine alone, to those who know its secret; what is spilled is
+        encrypted, in a folder that nobody else may read. A Spark that somebody else started in this process
+        is not used: it may have any of these.
 Test    tests/privacy/test_spark.py: each setting, changed behind the engine's back
 """
 
@@ -30,6 +30,7 @@ _STATIC = {
     "spark.ui.showConsoleProgress": "false",
     "spark.eventLog.enabled": "false",
     "spark.io.encryption.enabled": "true",
+    "spark.authenticate": "true",
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.host": "127.0.0.1",
     "spark.sql.catalogImplementation": "in-memory",
