@@ -10,9 +10,8 @@ from argparse import Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dpsql.cli.shared_arguments import Commands, command
+from dpsql.cli.shared_arguments import Commands, check_is_there, command
 from dpsql.dbapi.connection import beside
-from dpsql.errors import refuse
 from dpsql.terminal.new_files import check_new, new_file
 from dpsql.terminal.output import flush, put, width
 from dpsql.terminal.progress import Progress
@@ -151,8 +150,7 @@ def _world(options: Namespace, folder: Path, ledgers: Path) -> World:
     from dpsql.attacks.owners import world_of
     from dpsql.session.checks import load_policy
 
-    if not options.database.exists():
-        raise refuse("D602", f"there is no database {options.database}", help="check the path")
+    check_is_there(options.database)
     policy_file = options.policy or beside(options.database, ".toml")
     policy = load_policy(policy_file)
     name = options.accountant or policy.budget.accountant

@@ -7,7 +7,7 @@ import textwrap
 from argparse import Namespace
 from typing import TYPE_CHECKING
 
-from dpsql.errors import refuse
+from dpsql.cli.shared_arguments import check_is_there
 from dpsql.terminal.output import flush, put, width
 from dpsql.terminal.progress import Progress
 
@@ -30,8 +30,7 @@ def fuzz(options: Namespace) -> int:
     from dpsql.fuzz.owners_schema import empty_like
     from dpsql.session.checks import load_policy
 
-    if not options.database.exists():
-        raise refuse("D602", f"there is no database {options.database}", help="check the path")
+    check_is_there(options.database)
     policy = load_policy(options.policy or beside(options.database, ".toml"))
     seed = secrets.randbelow(10**6) if options.seed is None else options.seed
     progress = Progress(options.fuzz)

@@ -13,6 +13,7 @@ from typing import Any
 from dpsql.accounting import Budget, budget_of, opened
 from dpsql.accounting.ledger import Ledger
 from dpsql.accounting.several import Held, Together, together
+from dpsql.cli.shared_arguments import check_is_there
 from dpsql.dbapi.connection import beside
 from dpsql.engines.open_database import open_database
 from dpsql.errors import InterfaceError, refuse
@@ -48,8 +49,7 @@ def budgets(options: Namespace) -> int:
 
 def _account(path: Path, analyst: str | None) -> tuple[str, Held]:
     """Return what a ledger calls its database, and an account in it."""
-    if not path.exists():
-        raise refuse("D602", f"there is no database {path}", help="check the path")
+    check_is_there(path)
     file, ledger_path = beside(path, ".toml"), beside(path, ".ledger")
     policy = load_policy(file)
     rule = policy.budget

@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from dpsql.dbapi import Connection, connect
 from dpsql.dbapi.connection import beside, place_of
-from dpsql.errors import InterfaceError
+from dpsql.errors import InterfaceError, refuse
 from dpsql.ir.column import Value
 from dpsql.render.digits import on_a_line
 from dpsql.terminal.output import tell
@@ -35,6 +35,15 @@ def command(
         epilog=f"{'examples' if len(examples) > 1 else 'example'}:\n{lines}\n{EXITS}" if lines else EXITS,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+
+
+def check_is_there(database: Path) -> None:
+    """Refuse what is no file, for commands that read files alone; an address may hold a password."""
+    if database.exists():
+        return
+    if str(database).partition(":")[0] in ("postgresql", "postgres", "spark"):
+        raise refuse("D602", "this command reads files, not a server", help="name a DuckDB file or a folder")
+    raise refuse("D602", f"there is no database {database}", help="check the path")
 
 
 def database(parser: ArgumentParser, analyst: bool = True) -> None:

@@ -6,6 +6,7 @@ from contextlib import closing
 from pathlib import Path
 
 from dpsql.accounting.ledger import Ledger
+from dpsql.cli.shared_arguments import check_is_there
 from dpsql.dbapi.connection import beside
 from dpsql.engines.open_database import open_database
 from dpsql.errors import InterfaceError, refuse
@@ -19,8 +20,7 @@ _MANY = 20
 
 def verified(database: Path, policy_path: Path | None, ledger_path: Path | None) -> int:
     """Check a ledger from its first entry on; nothing is spent and nothing is written."""
-    if not database.exists():
-        raise refuse("D602", f"there is no database {database}", help="check the path")
+    check_is_there(database)
     file, path = policy_path or beside(database, ".toml"), ledger_path or beside(database, ".ledger")
     policy = load_policy(file)
     with closing(open_database(database, policy)) as engine:

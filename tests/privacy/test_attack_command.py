@@ -181,6 +181,16 @@ def test_a_folder_of_files_is_refused(
     assert "attacks need a DuckDB file" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("command", [["attack"], ["audit", "--fuzz", "10"]])
+def test_a_server_is_refused_without_its_address(
+    command: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([command[0], "postgresql://reader:secret@host/clinic", *command[1:]]) == 1
+    said = capsys.readouterr().err
+    assert "this command reads files, not a server" in said
+    assert "secret" not in said
+
+
 @pytest.mark.parametrize(
     "words",
     [
