@@ -15,6 +15,7 @@ import datetime
 from decimal import Decimal
 from enum import Enum
 from fractions import Fraction
+from itertools import chain
 
 from dpsql.ir.column import Anything, Categories, Column, Fact, Interval, Kind, Listed, Sized, Type
 from dpsql.ir.detail import Detail
@@ -179,7 +180,10 @@ def written(value: object) -> str:
         return repr(value)
     if kind is tuple:
         assert isinstance(value, tuple)
-        if _PLAIN.issuperset(map(type, value)):
+        kinds = {*map(type, value)}
+        if kinds == {tuple}:  # rows
+            kinds = {*map(type, chain.from_iterable(value))}
+        if kinds <= _PLAIN:
             return repr(value)
         items = ", ".join(map(written, value))
         return f"({items},)" if len(value) == 1 else f"({items})"
