@@ -151,3 +151,9 @@ WHERE cost > (SELECT c FROM (SELECT kind, AVG(cost) AS c FROM visits GROUP BY ki
 -- outcome: refused D255
 SELECT COUNT(*) FROM visits
 WHERE cost > (SELECT c FROM (SELECT visited_on, AVG(cost) AS c FROM visits GROUP BY visited_on) WHERE visited_on = 'monday');
+
+-- case: two queries further out
+-- outcome: refused D255 at 2:24
+-- instead: SELECT p.place_id, (SELECT AVG(v.cost) FROM visits v WHERE v.place_id = p.place_id AND v.cost > (SELECT AVG(w.cost) FROM visits w WHERE w.place_id = v.place_id)) AS a FROM places p
+SELECT p.place_id, (SELECT AVG(v.cost) FROM visits v WHERE v.place_id = p.place_id
+  AND v.cost > (SELECT AVG(w.cost) FROM visits w WHERE w.place_id = p.place_id)) AS a FROM places p;

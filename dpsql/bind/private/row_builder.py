@@ -33,6 +33,8 @@ _WRITTEN = {
     "AS s USING ({unit})",
     "it reads columns of a query further out": "join the inner tables: EXISTS (SELECT 1 FROM a JOIN b ON ... "
     "WHERE {a_outer} AND ...)",
+    "it is correlated with a query further out than the one around it": "name the equal column of the query "
+    "around it: WHERE inner.x = around.x, where around.x = outer.x",
     "only a plain SELECT may be correlated with the query around it": "write each side of a UNION as a "
     "subquery of its own: EXISTS (...) OR EXISTS (...); and a CTE before the whole query",
     "its LIMIT or OFFSET is not answered here": "number the rows, and take one: (SELECT MAX(x) FROM (SELECT "

@@ -225,8 +225,7 @@ class SubqueryUnnester(RowBuilder):
         Test    grammar_tests/subqueries/any_row.sql
         """
         ctx, owned = self.ctx, ownership_of(self.relation)
-        names = facts_of(self.relation).keys() | facts_of(found).keys()
-        if any(not refs(part) <= names for part in parts):
+        if self._reads_further_out(found, parts):
             self.refuse(span, "it reads columns of a query further out")
         if isinstance(ownership_of(found), Owned) and not on_the_unit(self.relation, found, parts):
             self.refuse(span)
@@ -376,6 +375,8 @@ class SubqueryUnnester(RowBuilder):
                     ctx.span(node), "only equalities may correlate this subquery with the query around it"
                 )
             correlations.append(correlation)
+        if self._reads_further_out(joined.relation, [part for _, part in joined.outer]):
+            self.refuse(span, "it is correlated with a query further out than the one around it")
         if not correlations and private and not valued:
             self.refuse(span, f"whether it has rows depends on all {self.ctx.known.unit}s")
         per_unit = private and on_the_unit(self.relation, joined.relation, [part for _, part in joined.outer])
@@ -408,6 +409,10 @@ class SubqueryUnnester(RowBuilder):
         scalars = self.scalars()
         outside = [scalars.bind(outer) for _, outer in correlations]
         return rows, self._equalities(outside, columns, rows.relation, span)
+
+    def _reads_further_out(self, found: Relation, parts: list[Scalar]) -> bool:
+        names = facts_of(self.relation).keys() | facts_of(found).keys()
+        return any(not refs(part) <= names for part in parts)
 
     def _asked(self, around: Scalar) -> Asked:
         """Return the column of a table that a key around is, if it is one."""
