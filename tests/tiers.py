@@ -150,6 +150,7 @@ SWEEPS = (
     "tests/privacy/test_kept_plans.py::test_plans_that_sessions_share",
     "tests/privacy/test_law_of_noise.py::test_planted",
     "tests/privacy/test_light_units.py::test_planted",
+    "tests/privacy/test_planted_errors.py::test_an_a",
     "tests/privacy/test_units_seen.py::test_planted",
     # many draws of one law
     "tests/privacy/test_attacks.py::test_a_range_found_from_few",
@@ -189,6 +190,7 @@ SWEEPS = (
     "tests/cli/test_report.py::test_nothing_is_wider",
     "tests/privacy/test_atoms.py::test_more_nested_conditions",
     "tests/privacy/test_found_range.py::test_what_holds_nobody",
+    "tests/privacy/test_fuzz.py::test_models_are_drawn",
     "tests/privacy/test_joined_rows.py::test_joins_of_joins",
     "tests/privacy/test_joint.py::test_the_error_is",
     "tests/privacy/test_light_units.py::test_one_stray",
@@ -225,6 +227,7 @@ HALVED = (
     "tests/privacy/test_attacks.py::test_arithmetic_with_a_count",
     "tests/privacy/test_divergences.py::test_divergences_against",
     "tests/privacy/test_every_order.py::test_a_charge",
+    "tests/privacy/test_quantiles.py::test_one_unit_with_its_weight",
     "tests/privacy/test_samples.py::test_a_removed_unit",
     "tests/unit/test_functions_total.py::test_nothing_raises",
     "tests/unit/test_other_aggregates.py::test_odd_arguments",

@@ -82,8 +82,8 @@ def _short(most: list[int], rows: int) -> tuple[Clip, Clip]:
 
     A step for each number is left for rounding. Nothing is trusted: either norm is enforced.
     """
-    roots, one = _ceil_root(len(most)), max(most) + _ceil_root(len(most))
-    in_l1, in_l2 = min(sum(most), one * roots), min(_ceil_root(_square(most)), one)
+    one = max(most) + _ceil_root(len(most))
+    in_l1, in_l2 = min(sum(most), _ceil_root(len(most) * one**2)), min(_ceil_root(_square(most)), one)
     return Clip(Norm.L1, rows * in_l1, Shape.UNIT), Clip(Norm.L2, rows * in_l2, Shape.UNIT)
 
 

@@ -36,10 +36,10 @@ SELECT DP_HOLDOUT('again', AVG(age)) FROM patients;
 
 -- case: a holdout with a public number of too many digits
 -- outcome: refused D205 at 1:8
--- instead: SELECT DP_HOLDOUT('again', 40, AVG(age)) FROM patients
-SELECT DP_HOLDOUT('again', 1e-999999999, AVG(age)) FROM patients;
+-- instead: SELECT DP_HOLDOUT('again', 40, AVG(age)) FROM patients WHERE smoker
+SELECT DP_HOLDOUT('again', 1e-999999999, AVG(age)) FROM patients WHERE smoker;
 
 -- case: a holdout with a public number beyond all values
 -- outcome: refused D205 at 1:8
--- instead: SELECT DP_HOLDOUT('again', 40, AVG(age)) FROM patients
-SELECT DP_HOLDOUT('again', 1e400, AVG(age)) FROM patients;
+-- instead: SELECT DP_HOLDOUT('again', 40, AVG(age)) FROM patients WHERE NOT smoker
+SELECT DP_HOLDOUT('again', 1e400, AVG(age)) FROM patients WHERE NOT smoker;

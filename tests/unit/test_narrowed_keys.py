@@ -222,3 +222,33 @@ def test_many_whole_numbers_are_read_as_they_are() -> None:
         assert plain.execute(printed).fetchall() == [*rows]
         beyond = Materialized(columns, ((2**63, 1), *rows), (), None)
         assert plain.execute(DUCKDB.fixed_rows(beyond)).fetchall() == [(None, 1), *rows]
+
+
+@pytest.mark.parametrize(
+    ("condition", "left"),
+    [
+        ("o.shop >= o.part", 1),
+        ("o.part = 7", 1),
+        ("o.part < 9 AND o.shop <> s.kind", 2),
+        ("s.quantity > 3", 2),
+    ],
+)
+def test_conditions_on_listed_rows_leave_fewer(shop: Session, condition: str, left: int) -> None:
+    """Of the rows of a list, alone or beside another key with a list."""
+    kinds = "SELECT part, shop, quantity, CASE WHEN quantity > 9 THEN 3 ELSE 5 END AS kind, buyer FROM sales"
+    keys = ("o.part", "o.shop", "s.kind")[: left + 1]
+    listed = "SELECT DISTINCT part, shop FROM offers WHERE part < 60"
+    sql = (
+        f"SELECT {', '.join(keys)}, COUNT(*) FROM ({kinds}) AS s JOIN ({listed}) AS o "
+        f"ON s.part = o.part AND s.shop = o.shop WHERE {condition} GROUP BY {', '.join(keys)}"
+    )
+    [measure] = plan_of(shop, sql, 1.0).measures
+    assert isinstance(measure.rule, PublicKeys)
+    with duckdb.connect() as plain:
+        fill_shop(plain)
+        on_keys = "true" if "quantity" in condition else condition
+        expected = plain.execute(
+            f"SELECT DISTINCT {', '.join(keys)} FROM ({listed}) AS o, (VALUES (3), (5)) AS s(kind) "
+            f"WHERE {on_keys}"
+        ).fetchall()
+    assert set(measure.rule.groups()) == set(expected)

@@ -27,6 +27,7 @@ from dpsql.bind.expressions.key_domains import python_key, values_sql
 from dpsql.bind.scope.public_facts import Evaluate
 from dpsql.errors import Error
 from dpsql.facts.schema import fact_of, facts_of
+from dpsql.functions.core.literals import literal_sql
 from dpsql.functions.core.printing import sql_of
 from dpsql.ir.column import Categories, Fact, Type, Value
 from dpsql.ir.measure import KeyList, KeyPairs
@@ -40,7 +41,7 @@ from dpsql.ir.relation import (
     Relation,
     Window,
 )
-from dpsql.ir.scalar import Call, Ref, Scalar, conjuncts, refs, replace_refs
+from dpsql.ir.scalar import Call, Literal, Ref, Scalar, conjuncts, refs, replace_refs
 
 MOST_TRIED = 100_000
 """The most combinations that conditions are tried on."""
@@ -62,14 +63,16 @@ def key_pairs(
         return ()
     facts = facts_of(relation)
     key_facts = {_name(i): Fact(fact_of(key, facts).type) for i, key in listed.items()}
-    found = _of_listed_rows(relation, listed, key_facts)
-    listed = {i: key for i, key in listed.items() if all(i not in pairs.places for pairs in found)}
-    conditions = [each for each in _conditions(relation, listed) if len(refs(each)) > 1]
-    for names, together in _components(conditions):
+    rows = _of_listed_rows(relation, listed, key_facts)
+    in_rows = [frozenset(map(_name, each.places)) for each in rows]
+    alone = frozenset().union(*in_rows)  # a condition on one of these leaves fewer rows
+    conditions = [each for each in _conditions(relation, listed) if len(refs(each)) > 1 or refs(each) & alone]
+    found: list[KeyPairs] = []
+    for names, together in _components(conditions, in_rows):
         places = tuple(i for i in sorted(listed) if _name(i) in names)
-        pairs = _tried(places, together, key_facts, lists, evaluate)
-        if pairs is not None:
-            found.append(pairs)
+        own = [each for each in rows if _name(each.places[0]) in names]
+        pairs = _tried(places, together, key_facts, lists, own, evaluate) if together else None
+        found += own if pairs is None else [pairs]
     return tuple(found)
 
 
@@ -173,9 +176,11 @@ def _over_names(scalar: Scalar, named: Mapping[Scalar, Ref]) -> Scalar | None:
             return scalar
 
 
-def _components(conditions: Sequence[Scalar]) -> list[tuple[frozenset[str], list[Scalar]]]:
-    """Return the conditions with the names that they connect, each name once."""
-    found: list[tuple[frozenset[str], list[Scalar]]] = []
+def _components(
+    conditions: Sequence[Scalar], in_rows: Sequence[frozenset[str]]
+) -> list[tuple[frozenset[str], list[Scalar]]]:
+    """Return the conditions with the names that they and lists of rows connect, each name once."""
+    found: list[tuple[frozenset[str], list[Scalar]]] = [(names, []) for names in in_rows]
     for condition in conditions:
         names, together = frozenset(refs(condition)), [condition]
         for others, more in [each for each in found if each[0] & names]:
@@ -190,11 +195,20 @@ def _tried(
     conditions: list[Scalar],
     facts: Mapping[str, Fact],
     lists: Sequence[KeyList | None],
+    rows: Sequence[KeyPairs],
     evaluate: Evaluate,
 ) -> KeyPairs | None:
-    """Return the combinations that satisfy the conditions, or None where they cannot be tried."""
+    """Return the combinations that satisfy the conditions, or None where they cannot be tried.
+
+    Keys of listed ``rows`` have the combinations of these, all others their own values.
+    """
     sources, sizes = [], []
+    for each in rows:
+        sizes.append(len(each.rows))
+        sources.append(_rows_sql(each, facts))
     for place in places:
+        if any(place in each.places for each in rows):
+            continue
         key_list, kind = lists[place], facts[_name(place)].type
         assert key_list is not None
         assert isinstance(key_list.domain, Categories)
@@ -207,11 +221,25 @@ def _tried(
     listed = ", ".join(_name(place) for place in places)
     try:
         tests = " AND ".join(sql_of(condition, facts.__getitem__, str) for condition in conditions)
-        _, rows = evaluate(f"SELECT {listed} FROM {', '.join(sources)} WHERE {tests}", (), MOST_TRIED)
+        _, tried = evaluate(f"SELECT {listed} FROM {', '.join(sources)} WHERE {tests}", (), MOST_TRIED)
     except Error as error:
         if error.code.startswith("D6"):  # interrupted
             raise
         return None
     types = [facts[_name(place)].type for place in places]
-    own = [tuple(python_key(value, kind) for value, kind in zip(row, types, strict=True)) for row in rows]
+    own = [tuple(python_key(value, kind) for value, kind in zip(row, types, strict=True)) for row in tried]
     return KeyPairs(places, tuple(dict.fromkeys(own)))
+
+
+def _rows_sql(rows: KeyPairs, facts: Mapping[str, Fact]) -> str:
+    """Print listed rows as a source."""
+    types = [facts[_name(place)].type for place in rows.places]
+    listed = ", ".join(
+        f"({', '.join(literal_sql(Literal(value, kind)) for value, kind in zip(row, types, strict=True))})"
+        for row in rows.rows
+    )
+    names = ", ".join(map(_name, rows.places))
+    source = f"SELECT * FROM (VALUES {listed})"
+    if not rows.rows:
+        source = f"SELECT {', '.join(f'CAST(NULL AS {kind.sql})' for kind in types)} WHERE false"
+    return f"({source}) AS r{rows.places[0]}({names})"
