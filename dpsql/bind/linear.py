@@ -121,7 +121,7 @@ def _residuals(terms: list[Factor], target: Factor) -> str:
     squares = " + ".join(times(each, _its_own(each)) for each in terms)
     truth = times(target, "1")
     listed = "".join(f"{each}, " for each in kept)
-    residual = f"{truth} - LEAST(GREATEST({weighed}, -1), 1)"
+    residual = f"{truth} - ({weighed})"  # not cut: the last step is exact only where r is linear in w
     cut = "CASE WHEN u * scale * scale > 1 THEN r / sqrt(GREATEST(u, 1e-15)) ELSE r * scale END"
     return (
         f"(SELECT {listed}u, LEAST(GREATEST({cut}, -1), 1) AS q FROM "

@@ -39,12 +39,17 @@ class Fit(Enum):
 HANDED_DOWN = (Fit.WEIGHTS, Fit.BEGUN, Fit.LENGTH)
 """What later steps of the same fit read, and nobody else."""
 
-_LENGTHS = 36
+_OCTAVES = (2.0, 1.0, 0.5, *(-place / 4 for place in range(36)))
+LONGER_THAN_1 = sum(octaves >= 0 for octaves in _OCTAVES)
+"""How many lengths are at least that of a row that is 1 off, where all its terms are 1 or -1."""
 
 
 def lengths_of(terms: int) -> list[float]:
-    """Return the lengths that rows of so many terms may be cut to, the longest first: quarter octaves."""
-    return [float(terms) ** 0.5 * 2.0 ** (-place / 4) for place in range(_LENGTHS)]
+    """Return the lengths that rows of so many terms may be cut to, the longest first.
+
+    The first are for rows that are more than 1 off, as a linear fit may be; then come quarter octaves.
+    """
+    return [float(terms) ** 0.5 * 2.0**octaves for octaves in _OCTAVES]
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,14 +7,16 @@
 
 Of the first fit only A stays in the error, times how far w was off; the rest is the noise of g, which has the
 length C in place of the range of y. Rows that are longer than C are cut: as many as counts of this noise may
-hide.
+hide. Margins know nothing of them, as of any clip: where few rows are far longer than others, intervals may
+not hold.
 
     std_error       the root of the residual variance times the inverse of A: the chance of who was asked
     margin          how far noise alone moves a coefficient: the last step again, without simulated noise
     low, high       both together, at the same confidence
 
-The residual variance is computed from the first sums, or from the counts, whichever has less noise. All of it
-is post-processing, and never fails, whatever was released. Eigenvalues are lifted as in models.py.
+The residual variance is computed from the first sums, or from the counts, whichever has less noise; where it
+is not above 0, std_error, low and high are NULL. If many rows are longer than the longest C, all errors are.
+All of it is post-processing, and never fails, whatever was released. Eigenvalues are lifted as in models.py.
 
 Test    tests/privacy/test_models.py, tests/privacy/test_linear_fits.py
 """
@@ -29,7 +31,7 @@ import numpy as np
 from dpsql.aggregates import Floats
 from dpsql.ir.column import DOUBLE
 from dpsql.ir.finished import Finished
-from dpsql.ir.model import LARGEST_WEIGHT, Fit, Model, lengths_of
+from dpsql.ir.model import LARGEST_WEIGHT, LONGER_THAN_1, Fit, Model, lengths_of
 from dpsql.lazy_dataclass import dataclass
 from dpsql.post.logistic import Released, noises_of
 from dpsql.post.models import (
@@ -46,17 +48,25 @@ from dpsql.post.models import (
 FEW = 2.0
 """How many deviations of a count may be longer than what rows are cut to."""
 
+FAR = 4.0
+"""The same of rows that are more than 1 off, which are rare: noise alone seldom makes rows that long."""
+
 _ROUGH = 0.02
 """Part of the residual variance that cells of a quarter octave may miss."""
 
 _FEWEST = 128
+_UNSEEN = (
+    "Many rows are so far from the first fit that they had to be cut, so nobody knows how far the "
+    "coefficients are off: it would take more {unit}s or epsilon, or fewer terms."
+)
 
 
 @dataclass(frozen=True, slots=True)
 class LinearSteps:
     """What was released, and that without simulated noise: the first of each array is as released.
 
-    ``begun`` and ``place`` are what was handed down to the last step.
+    ``begun`` and ``place`` are what was handed down to the last step. ``unseen`` are many rows that are
+    longer than any length: how much was cut of them, nobody knows.
     """
 
     sums: Sums
@@ -64,6 +74,7 @@ class LinearSteps:
     ends: Floats
     begun: Floats
     place: int
+    unseen: bool = False
 
     @property
     def terms(self) -> int:
@@ -76,21 +87,28 @@ class LinearSteps:
         return weights
 
     def variance(self) -> float:
-        """Return the residual variance."""
+        """Return the residual variance; NaN where what was released does not tell it from 0.
+
+        Rows that are cut count as long as their cell begins, but at most 1 off: more is noise. It is not
+        below that of the others, which has little noise.
+        """
         matrices, weights, terms = self.sums.matrices, self.solutions()[0], self.terms
-        rows = float(matrices[0, 0, 0]) - terms
-        if rows <= 0:
-            return math.nan
         inner, right = matrices[:, :terms, :terms], matrices[:, terms, :terms]
+        rows, trace = float(matrices[0, 0, 0]) - terms, float(np.trace(inner[0]))
+        if min(rows, trace) <= 0:
+            return math.nan
         left = matrices[:, terms, terms] - 2 * right @ weights + (inner @ weights) @ weights
         longest = np.array(lengths_of(terms))
-        squares = np.where(np.arange(len(longest)) > self.place, (longest * 2**0.125) ** 2, 0.0)
-        trace, step = float(np.trace(inner[0])), weights - self.begun
-        counted = (self.counts @ squares) / trace * (rows + terms) - step @ inner[0] @ step
-        found = [left, counted] if trace > 0 else [left]
-        rough = (0.0, _ROUGH * abs(float(counted[0])))
-        errors = [float(each[1:].std()) + more for each, more in zip(found, rough, strict=False)]
-        return max(0.0, float(found[int(np.argmin(errors))][0])) / rows
+        middle = np.sqrt(longest * np.concatenate((longest[:1], longest[:-1])))
+        begins = np.maximum(longest[self.place], np.minimum(longest, math.sqrt(terms)))
+        cut = np.arange(len(longest)) <= self.place
+        squares = np.square(np.column_stack((np.where(cut, begins, middle), np.where(cut, 0.0, middle))))
+        step = weights - self.begun
+        counted, uncut = (self.counts @ squares / trace * (rows + terms) - step @ inner[0] @ step).T
+        rough = _ROUGH * abs(float(counted[0]))
+        found = left if left[1:].std() < counted[1:].std() + rough else counted
+        squared = float(max(found[0], (1 - _ROUGH) * uncut[0]))
+        return squared / rows if squared > 0 else math.nan
 
 
 def begun_of(released: Sequence[Released]) -> Floats:
@@ -103,20 +121,38 @@ def begun_of(released: Sequence[Released]) -> Floats:
 
 def place_of(released: Sequence[Released]) -> int:
     """Return the place of the length that rows are cut to: the same whenever it is asked for."""
+    return few_are_longer(*_counted(released))
+
+
+def _counted(released: Sequence[Released]) -> tuple[Floats, float]:
+    """Return the counts of rows by length, and the deviation of their noise."""
     (counts,) = _matrices(released[1:2], noises_of(released[1:2], _FEWEST))
-    return few_are_longer(counts[0, 0], float(counts[1:, 0].std(axis=0).max()))
+    return counts[0, 0], float(counts[1:, 0].std(axis=0).max())
 
 
 def few_are_longer(counts: Floats, deviation: float) -> int:
     """Return the place of the shortest length of which counts do not show that many rows are longer."""
-    longer = np.cumsum(counts) > FEW * deviation
-    return max(0, int(np.argmax(longer)) - 1 if longer.any() else len(longer) - 2)
+    for place in range(len(counts)):
+        if _are_many(counts, deviation, place):
+            return max(0, place - 1)
+    return len(counts) - 2
+
+
+def _are_many(counts: Floats, deviation: float, place: int = 0) -> bool:
+    """Whether this cell, or any run of cells that ends with it, has more rows than its noise may hide.
+
+    Of runs, as noise below 0 in a longer cell would hide rows in all that come after.
+    """
+    deviations = FAR if place < LONGER_THAN_1 else FEW
+    found, noise = np.cumsum(counts[place::-1]), deviation * np.sqrt(np.arange(1, place + 2))
+    return bool((found > deviations * noise).any())
 
 
 def linear_steps(released: Sequence[Released], noises: Sequence[Floats]) -> LinearSteps:
     """Return the steps from their released tables, and from simulated noise of each."""
     first, counts, ends = _matrices(released, noises)
-    return LinearSteps(Sums(first), counts[:, 0], ends[:, 0], begun_of(released), place_of(released))
+    unseen = _are_many(*_counted(released))
+    return LinearSteps(Sums(first), counts[:, 0], ends[:, 0], begun_of(released), place_of(released), unseen)
 
 
 def _matrices(released: Sequence[Released], noises: Sequence[Floats]) -> list[Floats]:
@@ -146,10 +182,10 @@ def fitted(released: Sequence[Released], model: Model, confidence: float) -> lis
     coefficients: Floats = steps.solutions() @ units.T + start
     if released[-1][0].without_margins:
         return names_of(model) + columns_of(model, coefficients[0], np.full(steps.terms, np.inf))
-    if steps.sums.clear(steps.terms) < 1:
+    if steps.unseen or steps.sums.clear(steps.terms) < 1:
         return names_of(model) + columns_of(model, coefficients[0])
     spread = units @ np.linalg.inv(steps.sums.released[: steps.terms, : steps.terms]) @ units.T
-    errors = np.sqrt(np.maximum(0.0, steps.variance() * np.diagonal(spread)))
+    errors = np.sqrt(steps.variance() * np.maximum(0.0, np.diagonal(spread)))
     moved = coefficients[1:] - coefficients[0]
     return names_of(model) + with_errors(model, coefficients[0], moved, errors, confidence)
 
@@ -159,10 +195,13 @@ def replicas(released: Sequence[Released], model: Model, noises: Sequence[Floats
     steps = linear_steps(released, noises)
     units, start = to_columns(model)
     numbers: Floats = (steps.solutions()[1:] @ units.T + start).T
-    return np.full(numbers.shape, np.nan) if steps.sums.clear(steps.terms) < 1 else numbers
+    blurred = steps.unseen or steps.sums.clear(steps.terms) < 1
+    return np.full(numbers.shape, np.nan) if blurred else numbers
 
 
 def note(released: Sequence[Released], unit: str) -> str:
     """Say why coefficients have no errors, if they have none."""
+    if _are_many(*_counted(released)):
+        return _UNSEEN.format(unit=unit)
     sums = Sums(_matrices(released[:1], noises_of(released[:1], _FEWEST))[0])
     return said_of(sums.clear(int(sums.matrices.shape[-1]) - 1), unit)
