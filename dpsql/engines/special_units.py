@@ -181,7 +181,8 @@ class SpecialUnits:
             self._drop(found)
             found = None
         if found is None:
-            name = self.tables.kept(found_sql(scan, keys, limit, self.dialect))
+            by = "k" if isinstance(first_link(scan), str) else ""
+            name = self.tables.kept(found_sql(scan, keys, limit, self.dialect), by)
             [(nobody,)] = self.run(f"SELECT count(*) FROM {name} AS f WHERE u IS NULL")
             found = _Found(name, limit, bool(nobody))
         self._tables[place] = found

@@ -17,8 +17,8 @@ _NUMBERS = itertools.count()
 class TemporaryTables(Protocol):
     """How one engine keeps them."""
 
-    def kept(self, select: str) -> str:
-        """Keep the rows of a SELECT; return what stands for them in FROM, before a name."""
+    def kept(self, select: str, by: str = "") -> str:
+        """Keep the rows of a SELECT, looked ``by`` a column; return what stands for them before a name."""
         ...
 
     def drop(self, kept: str) -> None:
@@ -32,7 +32,7 @@ class InOwnInstance:
     def __init__(self, run: Callable[[str], object]) -> None:
         self._run = run
 
-    def kept(self, select: str) -> str:
+    def kept(self, select: str, by: str = "") -> str:
         name = f'temp.main."special {next(_NUMBERS)}"'
         self._run(f"CREATE TEMP TABLE {name} AS {select}")
         return name

@@ -26,10 +26,12 @@ class InSession:
         self._define, self._fill = define, fill
         self._numbers = itertools.count()
 
-    def kept(self, select: str) -> str:
+    def kept(self, select: str, by: str = "") -> str:
         name = f'pg_temp."found {next(self._numbers)}"'
         self._define(f"CREATE TEMPORARY TABLE {name} AS {select} WITH NO DATA")
         try:
+            if by:  # nothing tells the planner how many rows there are: it may join them in nested loops
+                self._define(f"CREATE INDEX ON {name} ({by})")
             self._fill(f"INSERT INTO {name} {select}")
         except BaseException:  # Ctrl-C too: dropped, and raised again
             self.drop(name)
@@ -43,7 +45,7 @@ class InSession:
 class AsWritten:
     """Keeps nothing."""
 
-    def kept(self, select: str) -> str:
+    def kept(self, select: str, by: str = "") -> str:
         return f"({select})"
 
     def drop(self, kept: str) -> None:

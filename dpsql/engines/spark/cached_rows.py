@@ -29,7 +29,7 @@ class CachedRows:
         self._session, self._spelled = session, spelled
         self._frames: dict[str, Any] = {}
 
-    def kept(self, select: str) -> str:
+    def kept(self, select: str, by: str = "") -> str:
         name = f"found_{next(_NUMBERS)}"
         own = f"SELECT * FROM ({select}) AS f WHERE '{uuid.uuid4()}' IS NOT NULL"
         frame = self._session.sql(self._spelled(own)).persist()
