@@ -28,8 +28,7 @@ from itertools import pairwise
 
 from sqlglot import exp
 
-from dpsql.bind.logistic import handing_down, times
-from dpsql.bind.model_sums import Sums, rows_of_terms, selected, weights_of
+from dpsql.bind.model_sums import Sums, handing_down, rows_of_terms, selected, times, weights_of
 from dpsql.bind.model_terms import Factor
 from dpsql.bind.scope.context import Context, Cte
 from dpsql.bind.scope.scope import Scope, Visible

@@ -28,16 +28,14 @@ from fractions import Fraction
 
 from sqlglot import exp
 
-from dpsql.bind.model_sums import Sums, rows_of_terms, selected
+from dpsql.bind.model_sums import Sums, handing_down, rows_of_terms, selected, times
 from dpsql.bind.model_terms import Factor
-from dpsql.bind.released.public_sql import identifier
 from dpsql.bind.scope.context import Context, Cte
 from dpsql.bind.scope.scope import Scope, Visible
 from dpsql.bind.scope.sources import Open, Private
-from dpsql.bind.subqueries.evaluation import post_of
 from dpsql.errors import refuse
 from dpsql.ir.column import DOUBLE, Fact, Interval
-from dpsql.ir.measure import Measure, Post, Stage
+from dpsql.ir.measure import Measure, Stage
 from dpsql.ir.model import LARGEST_WEIGHT, Fit, Model
 from dpsql.ir.options import Options
 from dpsql.ir.relation import Join, JoinKind, ScanColumn, StageInput
@@ -161,13 +159,6 @@ def _visible(name: str, column: ScanColumn) -> Visible:
     return Visible("", name, Ref(column.name))
 
 
-def handing_down(ctx: Context, table: str, names: tuple[str, ...]) -> Post:
-    """Return the SQL of a step's weights."""
-    shown = [exp.alias_(exp.column(identifier(name), identifier(table)), name, quoted=True) for name in names]
-    tree = exp.Select(expressions=shown, from_=exp.From(this=exp.Table(this=identifier(table))))
-    return post_of(ctx, tree, names, (None,) * len(names))
-
-
 def _chances(terms: Sequence[Factor], target: Factor) -> str:
     """Print the rows with r and h, at the weights beside them."""
     kept = [f'"c{place}"' for place in dict.fromkeys(each.place for each in (*terms[1:], target))]
@@ -181,10 +172,4 @@ def _chances(terms: Sequence[Factor], target: Factor) -> str:
     )
 
 
-def times(factor: Factor, weight: str) -> str:
-    """Print a weight times the value of its term in a row."""
-    value = weight if factor.value is None else f'{weight} * "z{factor.place}"'
-    return value if factor.condition is None else f"CASE WHEN {factor.condition} THEN {value} ELSE 0 END"
-
-
-__all__ = ["MOST_STEPS", "STEPS", "handing_down", "logistic", "times"]
+__all__ = ["MOST_STEPS", "STEPS", "logistic"]

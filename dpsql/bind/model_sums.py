@@ -9,10 +9,13 @@ from fractions import Fraction
 from sqlglot import exp, parse_one
 
 from dpsql.bind.model_terms import Factor
+from dpsql.bind.released.public_sql import identifier
+from dpsql.bind.scope.context import Context
 from dpsql.bind.scope.sources import Private
+from dpsql.bind.subqueries.evaluation import post_of
 from dpsql.facts.schema import fact_of, facts_of
 from dpsql.ir.column import Kind
-from dpsql.ir.measure import Measure
+from dpsql.ir.measure import Measure, Post
 from dpsql.ir.model import Fit, Model
 from dpsql.lazy_dataclass import dataclass
 
@@ -90,3 +93,16 @@ def selected(sql: str) -> exp.Select:
     select = parse_one(sql, dialect="duckdb")
     assert isinstance(select, exp.Select)
     return select
+
+
+def handing_down(ctx: Context, table: str, names: tuple[str, ...]) -> Post:
+    """Return the SQL of what a step hands down to the next: columns of its released table."""
+    shown = [exp.alias_(exp.column(identifier(name), identifier(table)), name, quoted=True) for name in names]
+    tree = exp.Select(expressions=shown, from_=exp.From(this=exp.Table(this=identifier(table))))
+    return post_of(ctx, tree, names, (None,) * len(names))
+
+
+def times(factor: Factor, weight: str) -> str:
+    """Print a weight times the value of its term in a row."""
+    value = weight if factor.value is None else f'{weight} * "z{factor.place}"'
+    return value if factor.condition is None else f"CASE WHEN {factor.condition} THEN {value} ELSE 0 END"

@@ -65,3 +65,9 @@ def printed(
             return sql, known
         case _:
             assert_never(scalar)
+
+
+def whole_constant(argument: Argument) -> int | None:
+    """Return the whole number that an argument spells out; None where it is none."""
+    value = None if argument.literal is None else argument.literal.value
+    return value if isinstance(value, int) else None

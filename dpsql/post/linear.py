@@ -33,13 +33,14 @@ from dpsql.ir.column import DOUBLE
 from dpsql.ir.finished import Finished
 from dpsql.ir.model import LARGEST_WEIGHT, LONGER_THAN_1, Fit, Model, lengths_of
 from dpsql.lazy_dataclass import dataclass
-from dpsql.post.logistic import Released, noises_of
 from dpsql.post.models import (
+    Released,
     Sums,
     columns_of,
     draws_of,
     matrices_of,
     names_of,
+    noises_of,
     said_of,
     to_columns,
     with_errors,

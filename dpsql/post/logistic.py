@@ -25,7 +25,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TypeAlias
 
 import numpy as np
 
@@ -33,15 +32,14 @@ from dpsql.aggregates import Floats
 from dpsql.ir.column import DOUBLE
 from dpsql.ir.finished import Finished
 from dpsql.ir.model import LARGEST_WEIGHT, Fit, Model
-from dpsql.ir.plan import MeasurePlan
-from dpsql.ir.table import ReleasedTable
 from dpsql.lazy_dataclass import dataclass
-from dpsql.post.margins import unit_draws
 from dpsql.post.models import (
+    Released,
     columns_of,
     draws_of,
     matrices_of,
     names_of,
+    noises_of,
     said_of,
     to_columns,
     with_errors,
@@ -55,8 +53,6 @@ CLEAR = 0.5
 
 _LEAST = 1e-6
 _FEWEST = 128
-
-Released: TypeAlias = "tuple[MeasurePlan, ReleasedTable]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,16 +132,6 @@ def steps_of(released: Sequence[Released], noises: Sequence[Floats]) -> Steps:
 def simulated(released: Sequence[Released], draws: int) -> Steps:
     """Return the steps with simulated noise."""
     return steps_of(released, noises_of(released, draws))
-
-
-def noises_of(released: Sequence[Released], draws: int) -> list[Floats]:
-    """Draw noise of each step, the same public draws each time; each step has its own."""
-    widths = [len(planned.measure.statistics) for planned, _ in released]
-    ends = np.cumsum(widths).tolist()
-    return [
-        planned.noise.scale * unit_draws(planned.noise.mechanism, ends[-1], draws)[:, end - width : end]
-        for (planned, _), width, end in zip(released, widths, ends, strict=True)
-    ]
 
 
 def handed_down(released: Sequence[Released], model: Model) -> list[Finished]:

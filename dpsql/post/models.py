@@ -18,7 +18,9 @@ Test    tests/privacy/test_models.py
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from statistics import NormalDist
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +34,8 @@ from dpsql.ir.table import ReleasedTable
 from dpsql.lazy_dataclass import dataclass
 from dpsql.post.finish import followed
 from dpsql.post.margins import bootstrap, unit_draws
+
+Released: TypeAlias = "tuple[MeasurePlan, ReleasedTable]"
 
 _LEAST = 1e-6
 """Least eigenvalue without noise: of terms that say the same, the solution is the shortest one."""
@@ -248,3 +252,13 @@ def _covariance(sums: Sums, model: Model, confidence: float) -> list[Finished]:
     noise = bootstrap(lambda part: moved[:, part], listed.shape[1], moved.shape[0], confidence)
     margin = np.maximum(np.abs(noise.below), np.abs(noise.above))
     return columns_of(model, listed[0], margin, (listed[0] - noise.below, listed[0] + noise.above))
+
+
+def noises_of(released: Sequence[Released], draws: int) -> list[Floats]:
+    """Draw noise of each step, the same public draws each time; each step has its own."""
+    widths = [len(planned.measure.statistics) for planned, _ in released]
+    ends = np.cumsum(widths).tolist()
+    return [
+        planned.noise.scale * unit_draws(planned.noise.mechanism, ends[-1], draws)[:, end - width : end]
+        for (planned, _), width, end in zip(released, widths, ends, strict=True)
+    ]

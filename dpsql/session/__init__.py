@@ -48,7 +48,7 @@ if TYPE_CHECKING:  # what binds, plans and releases loads with the first query
     from dpsql.policy.listing import Table, View
 
 
-_COMBINATIONS = 16
+_COMBINATIONS = 4
 """How many lists of public values a session keeps."""
 
 

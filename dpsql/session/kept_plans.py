@@ -56,6 +56,9 @@ LONGEST = 4_000
 LISTED = 32_000
 """Values of public keys of a plan that is kept."""
 
+TOGETHER = 256_000
+"""The same of all plans that are kept: anybody may ask for plans, and planning is free."""
+
 _PLAIN = (type(None), bool, int, float, str, Decimal, datetime.date, datetime.datetime)
 
 
@@ -148,10 +151,15 @@ class KeptPlans:
             kept.questions = tuple(heard)
         if key is not None and kept.questions[0][1] and listed(kept.plan) <= LISTED:
             self._plans[key] = kept
-            if len(self._plans) > MOST:
+            while (
+                len(self._plans) > MOST or sum(listed(each.plan) for each in self._plans.values()) > TOGETHER
+            ):
                 del self._plans[next(iter(self._plans))]
         self.last = kept
         return kept
+
+    def _listed(self) -> int:
+        return sum(listed(each.plan) for each in self._plans.values())
 
     def forget(self) -> None:
         """Plan everything anew."""

@@ -347,6 +347,21 @@ def test_few_plans_are_kept_and_no_large_ones(clinic: Path) -> None:
         assert texts == [f"SELECT COUNT(*) FROM patients WHERE age > {number}" for number in ages]
 
 
+def test_lists_of_kept_plans_are_bounded_together(clinic: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with duckdb.connect(str(clinic)) as writer:
+        writer.execute("INSERT INTO wards SELECT 'W' || i, i FROM range(100) AS r(i)")
+    policy = clinic.with_suffix(".toml")
+    policy.write_text(policy.read_text().replace('ward = { values = ["A", "B", "C"] }', "ward = {}"))
+    monkeypatch.setattr(kept_plans, "TOGETHER", 350)
+    with dpsql.connect(clinic) as db:
+        kept = db._open().kept
+        for number in range(6):
+            by_floor = "FROM patients JOIN wards USING (ward) GROUP BY floor"
+            db.explain(f"SELECT floor, COUNT(*) FILTER (WHERE age > {number}) {by_floor}")
+        texts = [key[0] for key in kept._plans]
+        assert [text[len("SELECT floor, COUNT(*) FILTER (WHERE age > ")] for text in texts] == ["3", "4", "5"]
+
+
 def test_what_is_no_plain_value_is_not_kept() -> None:
     class Named(zoneinfo.ZoneInfo):
         def __repr__(self) -> str:

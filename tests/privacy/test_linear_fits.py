@@ -12,14 +12,13 @@ from typing import Any
 import duckdb
 import numpy as np
 import pytest
+from privacy import test_logistic
 from privacy.test_logistic import a_clip_of_each_row, at, planted
 from privacy.test_logistic import many as many  # a fixture
 from privacy.test_models import noisy, steps_of
 
 import dpsql
 from dpsql.audit import plan_of
-from dpsql.audit.neighbours import shuffled, without
-from dpsql.audit.oracles import violations
 from dpsql.ir.model import LARGEST_WEIGHT, lengths_of
 from dpsql.ir.plan import MeasurePlan, Norm, Shape
 from dpsql.plan import clips
@@ -40,22 +39,10 @@ def steps_at(session: Any, sql: str, seed: int) -> list[MeasurePlan]:
     return [first, *(at(step, row, "begun") for step in others for row in drawn)]
 
 
-def moved(path: Path, folder: Path, sql: str) -> list[str]:
-    """Where a step moves by more than declared when a person is left out."""
-    problems = []
-    with dpsql.connect(str(path)) as db:
-        session = db._open()
-        steps = steps_at(session, sql, 11)
-        exact = [session.engine.measure(step) for step in steps]
-        for unit in (1, 2, 3, 11):
-            lacking = folder / f"without-{unit}.duckdb"
-            without(path, lacking, session.known, unit)
-            lacking.with_suffix(".toml").write_text(path.with_suffix(".toml").read_text())
-            with dpsql.connect(str(lacking)) as other:
-                engine = other._open().engine
-                for step, ours in zip(steps, exact, strict=True):
-                    problems += violations(step, ours, engine.measure(step))
-    return problems
+moved, in_any_order = (
+    partial(test_logistic.moved, steps_of=steps_at),
+    partial(test_logistic.in_any_order, steps_of=steps_at),
+)
 
 
 @pytest.mark.parametrize("sql", [VISITS, ALONE])
@@ -107,17 +94,7 @@ def test_a_clip_that_is_said_too_short_is_found(
 
 def test_no_row_moves_the_last_bit_of_others(many: Path, tmp_path: Path) -> None:
     """A sum of floats is found in test_logistic.py: the engine adds up both alike."""
-    with dpsql.connect(str(many)) as db:
-        session = db._open()
-        steps = steps_at(session, ALONE, 12)
-        for salt in range(2):
-            other = tmp_path / f"shuffled-{salt}.duckdb"
-            shuffled(many, other, session.known, salt)
-            other.with_suffix(".toml").write_text(many.with_suffix(".toml").read_text())
-            with dpsql.connect(str(other)) as again:
-                engine = again._open().engine
-                for step in steps:
-                    assert (engine.measure(step).sums == session.engine.measure(step).sums).all()
+    assert in_any_order(many, tmp_path, ALONE)
 
 
 def test_rows_are_counted_by_their_length(many: Path) -> None:

@@ -155,12 +155,16 @@ def steps_at(session: Any, sql: str, seed: int) -> list[MeasurePlan]:
     return [plan.measures[0], *(at(step, weights) for step in (gradient, curvature) for weights in drawn)]
 
 
-def moved(path: Path, folder: Path, sql: str) -> list[str]:
+StepsOf = Callable[[Any, str, int], list[MeasurePlan]]
+"""(session, SQL, seed) -> the steps of a fit, at random numbers in place of what is handed down."""
+
+
+def moved(path: Path, folder: Path, sql: str, steps_of: StepsOf = steps_at) -> list[str]:
     """Where a step moves by more than declared when a person is left out."""
     problems = []
     with dpsql.connect(str(path)) as db:
         session = db._open()
-        steps = steps_at(session, sql, 11)
+        steps = steps_of(session, sql, 11)
         exact = [session.engine.measure(step) for step in steps]
         for unit in (1, 2, 3, 4, 11):
             lacking = folder / f"without-{unit}.duckdb"
@@ -215,11 +219,11 @@ def test_a_row_of_norm_1_01_is_found(many: Path, tmp_path: Path, monkeypatch: py
     assert any("moves by" in problem for problem in moved(many, tmp_path, ALONE))
 
 
-def in_any_order(path: Path, folder: Path) -> bool:
+def in_any_order(path: Path, folder: Path, sql: str = ALONE, steps_of: StepsOf = steps_at) -> bool:
     """Whether the sums of steps are the same, to the last bit, in tables with other orders of rows."""
     with dpsql.connect(str(path)) as db:
         session = db._open()
-        steps = steps_at(session, ALONE, 12)
+        steps = steps_of(session, sql, 12)
         for salt in range(3):
             other = folder / f"shuffled-{salt}.duckdb"
             shuffled(path, other, session.known, salt)

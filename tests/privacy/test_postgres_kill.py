@@ -55,6 +55,18 @@ def server() -> Iterator[Server]:
         yield running
 
 
+def check_paid_once(place: str, policy: Path, ledger: Path, sql: str, paid: int) -> None:
+    """Ask again what a killed session asked: it is completed and repeated at the price of one query."""
+    with dpsql.connect(place, policy, ledger) as db:
+        assert db.budget.spent <= paid, "a query was paid for twice"
+        first = db.execute(sql)
+        assert db.budget.spent == pytest.approx(paid)
+        again = db.execute(sql)
+        assert again.rows == first.rows
+        assert again.repeated
+        assert db.budget.spent == pytest.approx(paid)
+
+
 @pytest.mark.parametrize("rounds", [2, pytest.param(20, marks=pytest.mark.sweep)])
 def test_nothing_is_granted_twice(server: Server, tmp_path: Path, rounds: int) -> None:
     """Each round asks something new, and ends its session or the server at a random moment.
@@ -80,12 +92,5 @@ def test_nothing_is_granted_twice(server: Server, tmp_path: Path, rounds: int) -
             else:
                 asking.kill()
             answered += "answered" in asking.stdout.read()
-        with dpsql.connect(url, policy, ledger) as db:
-            assert db.budget.spent <= number + 1, "a query was paid for twice"
-            first = db.execute(sql)
-            assert db.budget.spent == pytest.approx(number + 1)
-            again = db.execute(sql)
-            assert again.rows == first.rows
-            assert again.repeated
-            assert db.budget.spent == pytest.approx(number + 1)
+        check_paid_once(url, policy, ledger, sql, number + 1)
     assert answered < rounds, "some rounds ended before their answer"

@@ -14,9 +14,8 @@ import time
 from pathlib import Path
 
 import duckdb
-import pytest
 from sparks import MASTER, needs_spark
-from test_postgres_kill import POLICY
+from test_postgres_kill import POLICY, check_paid_once
 
 import dpsql
 
@@ -62,12 +61,5 @@ def test_nothing_is_granted_twice(tmp_path: Path) -> None:
             else:
                 asking.kill()
             answered += "answered" in asking.stdout.read()
-        with dpsql.connect(address, policy, ledger) as db:
-            assert db.budget.spent <= number + 1, "a query was paid for twice"
-            first = db.execute(sql)
-            assert db.budget.spent == pytest.approx(number + 1)
-            again = db.execute(sql)
-            assert again.rows == first.rows
-            assert again.repeated
-            assert db.budget.spent == pytest.approx(number + 1)
+        check_paid_once(address, policy, ledger, sql, number + 1)
     assert answered < ROUNDS, "some rounds ended before their answer"

@@ -21,11 +21,11 @@ from dpsql.engines.identifiers import text as quoted
 from dpsql.engines.not_vetted import NotVetted
 from dpsql.engines.postgres.casts import converted, made_date, narrowed, once
 from dpsql.engines.postgres.numbers import RENDERS as OF_NUMBERS
+from dpsql.engines.vetted_moments import Moments, unit_of
 from dpsql.engines.vetted_scalars import Render
 from dpsql.functions import Argument, Arguments
 from dpsql.functions.core.ranges import DAY
 from dpsql.functions.time.date_arithmetic import interval_parts
-from dpsql.functions.time.periods import part_name
 from dpsql.ir.column import BIGINT, DOUBLE, INTEGER, TIMESTAMP, Kind, Type
 
 _SECONDS = {"hour": 3600, "minute": 60, "second": 1}
@@ -79,13 +79,8 @@ def _epoch_in(per_second: int) -> Render:
 # ---- truncation and differences ----------------------------------------------------------------------
 
 
-def _unit(argument: Argument) -> str:
-    value = None if argument.literal is None else argument.literal.value
-    return part_name(value) if isinstance(value, str) else ""
-
-
 def _truncated(texts: tuple[str, ...], arguments: Arguments, type: Type | None) -> str:
-    unit = _unit(arguments[0])
+    unit = unit_of(arguments[0])
     if unit not in (*_SECONDS, *_MICROSECONDS, "day", "week", "month", "quarter", "year"):
         raise NotVetted(f"date_trunc to {unit}")
     form = f"CASE WHEN {_inside('{0}')} THEN date_trunc('{unit}', {{0}}) END"
@@ -113,7 +108,7 @@ _COUNTED = {
 
 def _difference(texts: tuple[str, ...], arguments: Arguments, type: Type | None) -> str:
     """The periods that begin between two moments."""
-    unit = _unit(arguments[0])
+    unit = unit_of(arguments[0])
     if unit not in _COUNTED:
         raise NotVetted(f"date_diff of {unit}")
     number = _COUNTED[unit]
@@ -125,7 +120,7 @@ def _difference(texts: tuple[str, ...], arguments: Arguments, type: Type | None)
 
 def _elapsed(texts: tuple[str, ...], arguments: Arguments, type: Type | None) -> str:
     """The whole periods between two moments."""
-    unit = _unit(arguments[0])
+    unit = unit_of(arguments[0])
     sizes = {**{name: size * 1_000_000 for name, size in _SECONDS.items()}, **_MICROSECONDS, "day": DAY}
     if unit not in sizes:
         raise NotVetted(f"date_sub of {unit}")
@@ -178,30 +173,15 @@ def _days_moved(sign: str, texts: tuple[str, ...], arguments: Arguments) -> str:
     return f"({once(form, texts[0], count)})"
 
 
-def _sum(texts: tuple[str, ...], arguments: Arguments, type: Type | None) -> str:
-    kinds = tuple(argument.kind for argument in arguments)
-    if kinds[0] in (Kind.INTERVAL, Kind.INTEGER) and kinds[1] in (Kind.DATE, Kind.TIMESTAMP):
-        return _sum(texts[::-1], arguments[::-1], type)
-    if kinds == (Kind.DATE, Kind.INTEGER):
-        return _days_moved("+", texts, arguments)
-    if kinds[0] in (Kind.DATE, Kind.TIMESTAMP) and kinds[1] is Kind.INTERVAL:
-        return _moved("+", texts, arguments)
-    return OF_NUMBERS["+"](texts, arguments, type)
-
-
-def _less(texts: tuple[str, ...], arguments: Arguments, type: Type | None) -> str:
-    kinds = tuple(argument.kind for argument in arguments)
-    if kinds == (Kind.DATE, Kind.INTEGER):
-        return _days_moved("-", texts, arguments)
-    if kinds == (Kind.DATE, Kind.DATE):
+def _between(texts: tuple[str, ...], arguments: Arguments, type: Type | None) -> str:
+    if all(argument.kind is Kind.DATE for argument in arguments):
         return f"({_day_number(texts[0])} - {_day_number(texts[1])})"
-    if kinds[0] in (Kind.DATE, Kind.TIMESTAMP) and kinds[1] is Kind.INTERVAL:
-        return _moved("-", texts, arguments)
-    if set(kinds) <= {Kind.DATE, Kind.TIMESTAMP}:
-        moments = [_moment(text, argument) for text, argument in zip(texts, arguments, strict=True)]
-        form = f"CASE WHEN {_inside('{0}')} AND {_inside('{1}')} THEN {{0}} - {{1}} END"
-        return f"({once(form, *moments)})"
-    return OF_NUMBERS["-"](texts, arguments, type)
+    moments = [_moment(text, argument) for text, argument in zip(texts, arguments, strict=True)]
+    form = f"CASE WHEN {_inside('{0}')} AND {_inside('{1}')} THEN {{0}} - {{1}} END"
+    return f"({once(form, *moments)})"
+
+
+_MOMENTS = Moments(_moved, _days_moved, _between, OF_NUMBERS)
 
 
 def _interval(form: str, most: int) -> Render:
@@ -296,8 +276,8 @@ RENDERS: Mapping[str, Render] = MappingProxyType(
         "date_trunc": _truncated,
         "date_diff": _difference,
         "date_sub": _elapsed,
-        "+": _sum,
-        "-": _less,
+        "+": _MOMENTS.plus,
+        "-": _MOMENTS.minus,
         "to_years": _interval(_made_interval("years"), _YEARS),
         "to_decades": _interval(_made_interval("years", 10), _YEARS // 10),
         "to_quarters": _interval(_made_interval("months", 3), _YEARS * 4),

@@ -23,7 +23,7 @@ from types import MappingProxyType
 
 from dpsql.engines.not_vetted import NotVetted
 from dpsql.engines.postgres.casts import converted, narrowed, once, type_sql
-from dpsql.engines.vetted_scalars import Render
+from dpsql.engines.vetted_scalars import Render, whole_constant
 from dpsql.functions import Argument, Arguments
 from dpsql.functions.core.ranges import corners, in_decimals, possible
 from dpsql.functions.core.types import (
@@ -195,7 +195,8 @@ _AWAY = (
 
 def _rounded(name: str) -> Render:
     def render(texts: tuple[str, ...], arguments: Arguments, type: Type | None) -> str:
-        argument, places = arguments[0], _places(arguments)
+        argument = arguments[0]
+        places = whole_constant(arguments[1]) or 0 if len(arguments) > 1 else 0
         match argument.kind:
             case Kind.INTEGER if signed(argument.type):
                 return f"({narrowed(f'{name}(CAST({texts[0]} AS numeric), {places})', argument.type)})"
@@ -214,11 +215,6 @@ def _rounded(name: str) -> Render:
                 raise NotVetted(f"{name} of type {argument.type.said} to {places} places")
 
     return render
-
-
-def _places(arguments: Arguments) -> int:
-    literal = arguments[1].literal if len(arguments) > 1 else None
-    return literal.value if literal is not None and isinstance(literal.value, int) else 0
 
 
 def _integral(name: str) -> Render:

@@ -20,10 +20,10 @@ from types import MappingProxyType
 from dpsql.engines.not_vetted import NotVetted
 from dpsql.engines.spark.casts import YEARS, converted, made_date, narrowed, once, text_sql, type_sql
 from dpsql.engines.spark.numbers import RENDERS as OF_NUMBERS
+from dpsql.engines.vetted_moments import Moments, unit_of
 from dpsql.engines.vetted_scalars import Render
 from dpsql.functions import Argument, Arguments
 from dpsql.functions.core.ranges import DAY
-from dpsql.functions.time.periods import part_name
 from dpsql.ir.column import BIGINT, DATE, DOUBLE, INTEGER, TIMESTAMP, Kind, Type, type_named
 
 _MICROS = "unix_micros(CAST({0} AS timestamp))"
@@ -100,13 +100,8 @@ _SIZES = {
 }
 
 
-def _unit(argument: Argument) -> str:
-    value = None if argument.literal is None else argument.literal.value
-    return part_name(value) if isinstance(value, str) else ""
-
-
 def _truncated(texts: tuple[str, ...], arguments: Arguments, type: Type | None) -> str:
-    unit = _unit(arguments[0])
+    unit = unit_of(arguments[0])
     if unit not in (*_SIZES, "day", "week", "month", "quarter", "year"):
         raise NotVetted(f"date_trunc to {unit}")
     cut = f"CAST(date_trunc('{unit}', CAST({_moment(texts[1], arguments[1])} AS timestamp)) AS timestamp_ntz)"
@@ -136,7 +131,7 @@ def _between(form: str, texts: tuple[str, ...], arguments: Arguments) -> str:
 
 def _difference(texts: tuple[str, ...], arguments: Arguments, type: Type | None) -> str:
     """The periods that begin between two moments."""
-    unit = _unit(arguments[0])
+    unit = unit_of(arguments[0])
     if unit not in _COUNTED:
         raise NotVetted(f"date_diff of {unit}")
     number = _COUNTED[unit]
@@ -145,7 +140,7 @@ def _difference(texts: tuple[str, ...], arguments: Arguments, type: Type | None)
 
 def _elapsed(texts: tuple[str, ...], arguments: Arguments, type: Type | None) -> str:
     """The whole periods between two moments."""
-    unit = _unit(arguments[0])
+    unit = unit_of(arguments[0])
     size = {**_SIZES, "day": DAY}.get(unit)
     if size is None:
         raise NotVetted(f"date_sub of {unit}")
@@ -178,26 +173,13 @@ def _days_moved(sign: str, texts: tuple[str, ...], arguments: Arguments) -> str:
     return f"({once(form, texts[0], count)})"
 
 
-def _sum(texts: tuple[str, ...], arguments: Arguments, type: Type | None) -> str:
-    kinds = tuple(argument.kind for argument in arguments)
-    if kinds[0] in (Kind.INTERVAL, Kind.INTEGER) and kinds[1] in (Kind.DATE, Kind.TIMESTAMP):
-        return _sum(texts[::-1], arguments[::-1], type)
-    if kinds == (Kind.DATE, Kind.INTEGER):
-        return _days_moved("+", texts, arguments)
-    if kinds[0] in (Kind.DATE, Kind.TIMESTAMP) and kinds[1] is Kind.INTERVAL:
-        return _moved("+", texts, arguments)
-    return OF_NUMBERS["+"](texts, arguments, type)
+def _difference_of_days(texts: tuple[str, ...], arguments: Arguments, type: Type | None) -> str:
+    if any(argument.kind is not Kind.DATE for argument in arguments):
+        raise NotVetted("a difference of two moments")
+    return f"CAST(datediff({texts[0]}, {texts[1]}) AS bigint)"
 
 
-def _less(texts: tuple[str, ...], arguments: Arguments, type: Type | None) -> str:
-    kinds = tuple(argument.kind for argument in arguments)
-    if kinds == (Kind.DATE, Kind.INTEGER):
-        return _days_moved("-", texts, arguments)
-    if kinds == (Kind.DATE, Kind.DATE):
-        return f"CAST(datediff({texts[0]}, {texts[1]}) AS bigint)"
-    if kinds[0] in (Kind.DATE, Kind.TIMESTAMP) and kinds[1] is Kind.INTERVAL:
-        return _moved("-", texts, arguments)
-    return OF_NUMBERS["-"](texts, arguments, type)
+_MOMENTS = Moments(_moved, _days_moved, _difference_of_days, OF_NUMBERS)
 
 
 def _interval(form: str, most: int) -> Render:
@@ -291,8 +273,8 @@ RENDERS: Mapping[str, Render] = MappingProxyType(
         "date_trunc": _truncated,
         "date_diff": _difference,
         "date_sub": _elapsed,
-        "+": _sum,
-        "-": _less,
+        "+": _MOMENTS.plus,
+        "-": _MOMENTS.minus,
         "to_years": _interval("CAST({0} AS int)", YEARS),
         "to_decades": _interval("CAST({0} * 10 AS int)", YEARS // 10),
         "to_quarters": _interval("0, CAST({0} * 3 AS int)", YEARS * 4),

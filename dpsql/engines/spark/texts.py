@@ -17,7 +17,7 @@ from types import MappingProxyType
 
 from dpsql.engines.not_vetted import NotVetted
 from dpsql.engines.spark.casts import converted, once, text_sql
-from dpsql.engines.vetted_scalars import Render
+from dpsql.engines.vetted_scalars import Render, whole_constant
 from dpsql.functions import Argument, Arguments
 from dpsql.functions.text.common import LONGEST
 from dpsql.ir.column import VARCHAR, Type
@@ -41,8 +41,8 @@ def _cut(sql: str) -> str:
 
 
 def _number(argument: Argument) -> int:
-    value = None if argument.literal is None else argument.literal.value
-    if not isinstance(value, int):
+    value = whole_constant(argument)
+    if value is None:
         raise NotVetted("a position or a length that is no constant")
     return value
 
