@@ -210,7 +210,7 @@ PLANTED = (
     Planted("half of the noise", half_of_the_noise, "reconstruction: presence", trials=100, long=True),
     Planted("one draw of noise for all columns", one_draw_for_all, "reconstruction: presence", trials=10),
     Planted("noise from a fixed seed", fixed_seed, "differencing: leaving", 0.1, 40, long=True),
-    Planted("a tenth of the price is debited", a_tenth_is_paid, "differencing", 5.0, 40, long=True),
+    Planted("a tenth of the price is debited", a_tenth_is_paid, "differencing", 5.0, 80, long=True),
     Planted("repeats are answered anew", repeats_are_answered_anew, "reuse"),
     Planted("an older ledger is taken for the newest", older_ledgers_are_read, "reuse"),
     Planted("groups need no threshold", no_threshold, "linkage"),
