@@ -24,7 +24,7 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from dpsql.bind.model_sums import Sums, rows_of_terms, selected, weights_of
+from dpsql.bind.model_sums import Sums, add_measure, rows_of_terms, weights_of
 from dpsql.bind.model_terms import factors_of, shown_as
 from dpsql.bind.released.public_sql import identifier
 from dpsql.bind.scope.context import Context, Cte
@@ -68,20 +68,15 @@ def model(ctx: Context, node: exp.Table, env: Mapping[str, Cte]) -> Open:
     sums = Sums()
     places = [[sums.place(first, second) for second in factors] for first in factors]
     values = [f'{each.value} AS "z{each.place}"' for each in factors if each.value is not None]
-    select = selected(f"SELECT {sums.sql} FROM (SELECT 1) AS terms")
-    select.args["from_"].this.set("this", rows_of_terms(query, rows, values))
-    if options is not None:
-        select.meta["options"] = options
-    opened = ctx.query(select, env)
-    assert isinstance(opened, Open), "sums over all rows drop the unit"
-    names = [item.unalias().name for item in opened.tree.expressions]
+    bound = ctx.query(rows_of_terms(query, rows, values), env)
+    assert isinstance(bound, Private)
+    measure, names = add_measure(ctx, node, options, bound, sums)
     fitted = Model(
         fit,
         tuple(factor.term for factor in factors),
         tuple(tuple(None if place is None else names[place] for place in row) for row in places),
     )
-    measure = replace(ctx.measures[-1], model=fitted, span=ctx.span(node))
-    ctx.measures[-1] = replace(measure, weights=weights_of(measure, fitted))
+    ctx.measures[-1] = replace(measure, model=fitted, weights=weights_of(measure, fitted))
     return _opened(ctx, ctx.measures[-1])
 
 

@@ -753,7 +753,7 @@ assert began == [b"y"] * processes
 def crowd(data: Path, processes: int, many: int, kills: int = 0) -> list[str]:
     """What so many processes were told that began to ask at once; so many of them are killed as they ask.
 
-    They are forks of one that has imported all that a session needs: else nearly all of their time is imports.
+    They are forks of one that has imported all that a session needs: else their time is that of imports.
     """
     needed = [name for name in sys.modules if name.startswith(("dpsql.", "sqlglot.")) and "__" not in name]
     asked = subprocess.run(
