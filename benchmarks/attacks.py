@@ -37,6 +37,7 @@ def run(setting: Setting) -> Report:
         "trials",
         "attacks",
         "refused",
+        "can beat",
         "beaten",
         "presence gains",
         "exact least",

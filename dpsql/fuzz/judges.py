@@ -27,7 +27,7 @@ from dpsql.facts.schema import Facts, fact_of, facts_of
 from dpsql.functions.core.literals import literal_sql
 from dpsql.fuzz.copies import apart
 from dpsql.fuzz.world import World
-from dpsql.ir.column import VARCHAR, Categories, Fact, Interval, Kind, Listed, type_range
+from dpsql.ir.column import VARCHAR, Categories, Fact, Interval, Kind, Listed, Sized, type_range
 from dpsql.ir.plan import MeasurePlan, Plan
 from dpsql.ir.relation import (
     Aggregate,
@@ -304,6 +304,8 @@ def inside(sql: str, fact: Fact) -> str:
             return f"coalesce({shown} IN ({listed}), true)" if listed else f"({sql} IS NULL)"
         case Listed(table, column):
             return f"coalesce({sql} IN (SELECT {quote(column)} FROM {table_sql(table)}), true)"
+        case Sized(most):
+            return f"coalesce(length({sql}) <= {most}, true)"
         case _:
             return "true"
 

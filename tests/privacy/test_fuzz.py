@@ -74,6 +74,20 @@ def test_sequences_and_members_of_an_enum_are_not_copied(clinic: Path) -> None:
     assert not {"number", "secret"} & {*columns}
 
 
+def test_texts_longer_than_declared_break_no_range(tmp_path: Path) -> None:
+    """A length is a range, no promise: what is longer is out of it, as its length is out of its own."""
+    connection = duckdb.connect(config={"threads": 1})
+    connection.execute("CREATE TABLE people (id INTEGER, town VARCHAR)")
+    policy = (
+        '[budget]\nepsilon = 100\ndelta = 1e-6\n[unit]\ntable = "people"\nkey = "id"\n'
+        "[tables.people.columns]\nid = {}\ntown = { length = 1 }\n"
+    )
+    with fuzzing(tmp_path / "w", Empty(connection, policy), 3) as run:
+        for sql in ("SELECT AVG(BIT_LENGTH(town)) FROM people", "SELECT DISTINCT LENGTH(town) FROM people"):
+            assert run.judge_written(sql, run.world, 1.0), sql
+        assert run.violations == []
+
+
 @pytest.mark.sweep
 def test_files_in_a_folder_are_fuzzed(
     clinic: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
