@@ -21,18 +21,27 @@ All three are one query: their events are fixed in advance and debited as one.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
 
 from sqlglot import exp
 
-from dpsql.bind.model_sums import Sums, handing_down, rows_of_terms, selected, times, weights_of
+from dpsql.bind.model_sums import (
+    Summand,
+    Sums,
+    add_measure,
+    handing_down,
+    rows_of_terms,
+    selected,
+    times,
+    weights_of,
+)
 from dpsql.bind.model_terms import Factor
 from dpsql.bind.scope.context import Context, Cte
 from dpsql.bind.scope.scope import Scope, Visible
-from dpsql.bind.scope.sources import Open, Private
+from dpsql.bind.scope.sources import Private
 from dpsql.ir.column import DOUBLE, Fact, Interval
 from dpsql.ir.measure import Measure, Stage
 from dpsql.ir.model import LARGEST_WEIGHT, Fit, Model, lengths_of
@@ -69,38 +78,30 @@ def linear(
         tuple(Visible("", name, Ref(column.name)) for name, column in zip(names, begun.columns, strict=True))
     )
     joined = Private(Join(JoinKind.INNER, bound.relation, begun, None), scope)
-    fitted, source = tuple(factor.term for factor in factors), _residuals(terms, target)
+    fitted, select = tuple(factor.term for factor in factors), selected(_residuals(terms, target))
+    residuals = ctx.query(select, {"rows": Cte(select, (), {}, joined)})
+    assert isinstance(residuals, Private)
 
-    def summed(sql: str, matrix: list[list[int | None]], rows: Private, model: Model) -> Measure:
-        select = selected(sql)
-        if options is not None:
-            select.meta["options"] = options
-        opened = ctx.query(select, {"rows": Cte(select, (), {}, rows)})
-        assert isinstance(opened, Open), "sums over all rows drop the unit"
-        named = [item.unalias().name for item in opened.tree.expressions]
+    def summed(sums: Sums, matrix: list[list[int | None]], rows: Private, model: Model) -> Measure:
+        measure, named = add_measure(ctx, node, options, rows, sums)
         found = tuple(tuple(None if place is None else named[place] for place in row) for row in matrix)
-        measure = replace(ctx.measures[-1], span=ctx.span(node), model=replace(model, sums=found))
-        ctx.measures[-1] = replace(measure, weights=weights_of(measure, replace(model, sums=found)))
+        model = replace(model, sums=found)
+        ctx.measures[-1] = replace(measure, model=model, weights=weights_of(measure, model))
         return ctx.measures[-1]
 
     products = Sums()
     pairs = [[products.place(first, second) for second in factors] for first in factors]
-    first = summed(
-        f"SELECT {products.sql} FROM rows", pairs, bound, Model(Fit.BEGUN, fitted, (), share=FIRST)
-    )
+    first = summed(products, pairs, bound, Model(Fit.BEGUN, fitted, (), share=FIRST))
     ctx.stages.append(Stage((), handing_down(ctx, first.name, names), begun))
-    cells = _cells(len(terms))
-    counts = summed(
-        f"SELECT {', '.join(cells)} FROM {source}",
-        [[*range(len(cells))]],
-        joined,
-        Model(Fit.LENGTH, fitted, (), (first.name,), LENGTHS),
-    )
+    cells = Sums()
+    row: list[int | None] = [cells.add(each) for each in _cells(len(terms))]
+    lengths = Model(Fit.LENGTH, fitted, (), (first.name,), LENGTHS)
+    counts = summed(cells, [row], residuals, lengths)
     ctx.stages.append(Stage((), handing_down(ctx, counts.name, names), begun))
-    ends = Sums(weight='"q"')
-    row: list[int | None] = [ends.place(terms[0], each) for each in terms]
+    ends = Sums(weight="q")
+    row = [ends.place(terms[0], each) for each in terms]
     rest = Model(Fit.LINEAR, fitted, (), (first.name, counts.name), 1 - FIRST - LENGTHS, short=True)
-    return summed(f"SELECT {ends.sql} FROM {source}", [row], joined, rest)
+    return summed(ends, [row], residuals, rest)
 
 
 def _one_row(ctx: Context, node: exp.Table, terms: int) -> StageInput:
@@ -123,9 +124,9 @@ def _residuals(terms: list[Factor], target: Factor) -> str:
     residual = f"{truth} - ({weighed})"  # not cut: the last step is exact only where r is linear in w
     cut = "CASE WHEN u * scale * scale > 1 THEN r / sqrt(GREATEST(u, 1e-15)) ELSE r * scale END"
     return (
-        f"(SELECT {listed}u, LEAST(GREATEST({cut}, -1), 1) AS q FROM "
+        f"SELECT {listed}u, LEAST(GREATEST({cut}, -1), 1) AS q FROM "
         f"(SELECT {listed}scale, r, r * r * n AS u FROM "
-        f"(SELECT {listed}scale, {residual} AS r, {squares} AS n FROM rows) AS predicted) AS lengths) AS cut"
+        f"(SELECT {listed}scale, {residual} AS r, {squares} AS n FROM rows) AS predicted) AS lengths"
     )
 
 
@@ -133,10 +134,9 @@ def _its_own(factor: Factor) -> str:
     return "1" if factor.value is None else f'"z{factor.place}"'
 
 
-def _cells(terms: int) -> list[str]:
-    """Print counts of rows by their length, the longest first; shorter ones than all are not counted."""
+def _cells(terms: int) -> Iterator[Summand]:
+    """Yield counts of rows by their length, the longest first; shorter ones than all are not counted."""
     first, *others = (f"{length * length:.16e}" for length in lengths_of(terms))
-    counts = [f"COUNT(*) FILTER (WHERE u > {first}) AS s0"]
-    for place, (upper, lower) in enumerate(pairwise((first, *others)), 1):
-        counts.append(f"COUNT(*) FILTER (WHERE u > {lower} AND u <= {upper}) AS s{place}")
-    return counts
+    yield Summand((), (f"u > {first}",))
+    for upper, lower in pairwise((first, *others)):
+        yield Summand((), (f"u > {lower}", f"u <= {upper}"))

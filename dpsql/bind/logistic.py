@@ -28,11 +28,11 @@ from fractions import Fraction
 
 from sqlglot import exp
 
-from dpsql.bind.model_sums import Sums, handing_down, rows_of_terms, selected, times
+from dpsql.bind.model_sums import Sums, add_measure, handing_down, rows_of_terms, selected, times
 from dpsql.bind.model_terms import Factor
 from dpsql.bind.scope.context import Context, Cte
 from dpsql.bind.scope.scope import Scope, Visible
-from dpsql.bind.scope.sources import Open, Private
+from dpsql.bind.scope.sources import Private
 from dpsql.errors import refuse
 from dpsql.ir.column import DOUBLE, Fact, Interval
 from dpsql.ir.measure import Measure, Stage
@@ -80,24 +80,20 @@ def logistic(
     names = tuple(f"w{place}" for place in range(len(terms)))
     scope = bound.scope + Scope(tuple(map(_visible, names, weights.columns)))
     joined = Private(Join(JoinKind.INNER, bound.relation, weights, None), scope)
-    chances, fitted = _chances(terms, target), tuple(factor.term for factor in factors)
+    fitted, select = tuple(factor.term for factor in factors), selected(_chances(terms, target))
+    weighed = ctx.query(select, {"rows": Cte(select, (), {}, joined)})
+    assert isinstance(weighed, Private)
 
-    def summed(sums: Sums, pairs: list[list[tuple[Factor, Factor]]], source: str, rows: Private) -> Measure:
+    def summed(sums: Sums, pairs: list[list[tuple[Factor, Factor]]], rows: Private) -> Measure:
         places = [[sums.place(*pair) for pair in row] for row in pairs]
-        select = selected(f"SELECT {sums.sql} FROM {source}")
-        if options is not None:
-            select.meta["options"] = options
-        opened = ctx.query(select, {"rows": Cte(select, (), {}, rows)})
-        assert isinstance(opened, Open), "sums over all rows drop the unit"
-        named = [item.unalias().name for item in opened.tree.expressions]
+        _, named = add_measure(ctx, node, options, rows, sums)
         matrix = tuple(tuple(None if place is None else named[place] for place in row) for row in places)
-        measure = replace(ctx.measures.pop(), span=ctx.span(node))
-        return replace(measure, model=Model(Fit.WEIGHTS, fitted, matrix))
+        return replace(ctx.measures.pop(), model=Model(Fit.WEIGHTS, fitted, matrix))
 
     all_pairs = [[(first, second) for second in terms] for first in terms]
-    products = summed(Sums(), all_pairs, "rows", bound)
-    gradient = summed(Sums(weight='"r"'), [[(terms[0], each) for each in terms]], chances, joined)
-    curvature = summed(Sums(weight='"h"'), all_pairs, chances, joined)
+    products = summed(Sums(), all_pairs, bound)
+    gradient = summed(Sums(weight="r"), [[(terms[0], each) for each in terms]], weighed)
+    curvature = summed(Sums(weight="h"), all_pairs, weighed)
     each = (1 - PRODUCTS - CURVATURE) / steps
     before: tuple[str, ...] = (_add(ctx, products, (), PRODUCTS).name,)
     for step in range(1, steps + 1):
@@ -167,8 +163,8 @@ def _chances(terms: Sequence[Factor], target: Factor) -> str:
     chance = f"1 / (1 + exp(-LEAST(GREATEST({weighed}, -{_FAR}), {_FAR})))"
     truth, listed = f"CASE WHEN {target.condition} THEN 1 ELSE 0 END", ", ".join(kept)
     return (
-        f"(SELECT {listed}, p - {truth} AS r, LEAST(p * (1 - p), 0.25) AS h "
-        f"FROM (SELECT {listed}, {chance} AS p FROM rows) AS chances) AS weighed"
+        f"SELECT {listed}, p - {truth} AS r, LEAST(p * (1 - p), 0.25) AS h "
+        f"FROM (SELECT {listed}, {chance} AS p FROM rows) AS chances"
     )
 
 

@@ -1,23 +1,45 @@
-"""The sums of products of a model's terms, as SQL over the rows in which all columns are known."""
+"""The sums of products of a model's terms, over the rows in which all columns are known.
+
+    age, sex        COUNT(*), SUM(z0), COUNT(*) FILTER (WHERE sex = 'M'), SUM(z0 * z0), ...
+
+There are thousands of them where there are a hundred terms: their calls are made of the bound terms, and mean
+what the SELECT of them would. Each product is checked as any other call.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from fractions import Fraction
+from functools import cache, reduce
 
 from sqlglot import exp, parse_one
 
+from dpsql.bind.expressions.scalars import Scalars
 from dpsql.bind.model_terms import Factor
+from dpsql.bind.private.query_options import clip_of, fitted_of
+from dpsql.bind.private.row_builder import RowBuilder
 from dpsql.bind.released.public_sql import identifier
 from dpsql.bind.scope.context import Context
 from dpsql.bind.scope.sources import Private
-from dpsql.bind.subqueries.evaluation import post_of
+from dpsql.bind.subqueries.evaluation import constants_of, post_of
 from dpsql.facts.schema import fact_of, facts_of
+from dpsql.functions.core.meaning import Remembering, call
 from dpsql.ir.column import Kind
 from dpsql.ir.measure import Measure, Post
 from dpsql.ir.model import Fit, Model
+from dpsql.ir.options import Options
+from dpsql.ir.relation import AggregateCall
+from dpsql.ir.scalar import Scalar
 from dpsql.lazy_dataclass import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Summand:
+    """What a row adds where all conditions are true: the product of these columns, or 1 without any."""
+
+    columns: tuple[str, ...] = ()
+    conditions: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
@@ -25,13 +47,8 @@ class Sums:
     """The sums of products, each once; each row counts as much as its ``weight`` says, a column (None: 1)."""
 
     weight: str | None = None
-    listed: dict[str, int] = field(default_factory=dict)
+    listed: dict[Summand, int] = field(default_factory=dict)
     """The sums, each with its place."""
-
-    @property
-    def sql(self) -> str:
-        """Print the select list; a name saves the binder from printing each sum to find one."""
-        return ", ".join(f"{each} AS s{place}" for each, place in self.listed.items())
 
     def place(self, first: Factor, second: Factor) -> int | None:
         """Return the place of the sum of products of two terms; None where all products are 0."""
@@ -42,13 +59,54 @@ class Sums:
             return None  # two values of one column
         else:
             factors = [first, second]
-        conditions = [each.condition for each in factors if each.condition is not None]
-        values = [] if self.weight is None else [self.weight]
-        values += [f'"z{each.place}"' for each in factors if each.value is not None]
-        sql = f"SUM({' * '.join(values)})" if values else "COUNT(*)"
-        if conditions:
-            sql += f" FILTER (WHERE {' AND '.join(conditions)})"
-        return self.listed.setdefault(sql, len(self.listed))
+        conditions = tuple(each.condition for each in factors if each.condition is not None)
+        columns: tuple[str, ...] = () if self.weight is None else (self.weight,)
+        columns += tuple(f"z{each.place}" for each in factors if each.value is not None)
+        return self.add(Summand(columns, conditions))
+
+    def add(self, summand: Summand) -> int:
+        """Return the place of a sum, which is added unless it is there."""
+        return self.listed.setdefault(summand, len(self.listed))
+
+
+def add_measure(
+    ctx: Context, node: exp.Table, options: Options | None, rows: Private, sums: Sums
+) -> tuple[Measure, list[str]]:
+    """Add the measure of these sums to the query, and return it with the name of each sum."""
+    select, source = exp.Select(), RowBuilder(ctx, {}, rows.relation, rows.scope)
+    if options is not None:
+        select.meta["options"] = options
+    scalars = Scalars(ctx.text, rows.scope, source.facts, constants_of(ctx, {}), ctx.known.timezone)
+    condition = cache(lambda sql: scalars.condition(parse_one(sql, dialect="duckdb")))
+    lookup = Remembering(source.facts.__getitem__)
+    columns = {column.name: column.scalar for column in rows.scope.columns}
+    name, span, called = ctx.fresh("release"), ctx.span(node), dict[AggregateCall, str]()
+
+    def joined(function: str, parts: list[Scalar]) -> Scalar | None:
+        if not parts:
+            return None
+        return reduce(lambda left, right: call(function, (left, right), lookup), parts)
+
+    names = list[str]()
+    for summand in sums.listed:
+        product = joined("*", [columns[each] for each in summand.columns])
+        true = joined("and", [condition(each) for each in summand.conditions])
+        made = AggregateCall("", "count" if product is None else "sum", product, False, true, span)
+        if made not in called:  # equal calls are released once
+            called[made] = ctx.fresh(made.function)
+        names.append(called[made])
+    measure = Measure(
+        name,
+        rows.relation,
+        (),
+        tuple(replace(made, name=each) for made, each in called.items()),
+        span,
+        clip=clip_of(ctx, select, source),
+        fitted=fitted_of(ctx, select, source),
+        intervals=ctx.intervals,
+    )
+    ctx.measures.append(measure)
+    return measure, names
 
 
 def weights_of(measure: Measure, model: Model) -> tuple[Fraction, ...]:

@@ -24,10 +24,10 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from dpsql.bind.model_sums import Sums, rows_of_terms, selected, weights_of
+from dpsql.bind.model_sums import Sums, add_measure, rows_of_terms, weights_of
 from dpsql.bind.model_terms import factors_of, shown_as
 from dpsql.bind.released.public_sql import identifier
-from dpsql.bind.scope.context import Context, Cte
+from dpsql.bind.scope.context import AskedFit, Context, Cte
 from dpsql.bind.scope.sources import Margin, Open, Private
 from dpsql.errors import refuse
 from dpsql.facts.released_columns import high_of, low_of, margin_of
@@ -40,7 +40,22 @@ FITS = {"dp_linear": Fit.LINEAR, "dp_logistic": Fit.LOGISTIC, "dp_covariance": F
 
 
 def model(ctx: Context, node: exp.Table, env: Mapping[str, Cte]) -> Open:
-    """Bind a table function that fits a model; its rows are the rows of the result."""
+    """Bind a table function that fits a model; its rows are the rows of the result.
+
+    The same call is one release, however often the query has it, as equal aggregates are.
+    """
+    options = tuple(options_of(each) for each in node.this.find_all(exp.Query))
+    for fit in ctx.fits:
+        same_names = fit.env.keys() == env.keys() and all(fit.env[name] is env[name] for name in env)
+        if same_names and (fit.call, fit.options) == (node.this, options):
+            return _opened(ctx, next(each for each in ctx.measures if each.name == fit.table))
+    measure = _fitted(ctx, node, env)
+    ctx.fits.append(AskedFit(node.this, options, env, measure.name))
+    return _opened(ctx, measure)
+
+
+def _fitted(ctx: Context, node: exp.Table, env: Mapping[str, Cte]) -> Measure:
+    """Bind a fit; return the measure that its rows are computed from."""
     called, fit = node.this.name.upper(), FITS[node.this.name.casefold()]
     body = _body(ctx, node, called)
     options, query = options_of(body), body.copy()
@@ -60,29 +75,24 @@ def model(ctx: Context, node: exp.Table, env: Mapping[str, Cte]) -> Open:
     if fit is Fit.LOGISTIC:
         from dpsql.bind.logistic import logistic
 
-        return _opened(ctx, logistic(ctx, node, body, env, rows, factors))
+        return logistic(ctx, node, body, env, rows, factors)
     if fit is Fit.LINEAR and not _is_chosen(options):
         from dpsql.bind.linear import linear
 
-        return _opened(ctx, linear(ctx, node, body, env, rows, factors))
+        return linear(ctx, node, body, env, rows, factors)
     sums = Sums()
     places = [[sums.place(first, second) for second in factors] for first in factors]
     values = [f'{each.value} AS "z{each.place}"' for each in factors if each.value is not None]
-    select = selected(f"SELECT {sums.sql} FROM (SELECT 1) AS terms")
-    select.args["from_"].this.set("this", rows_of_terms(query, rows, values))
-    if options is not None:
-        select.meta["options"] = options
-    opened = ctx.query(select, env)
-    assert isinstance(opened, Open), "sums over all rows drop the unit"
-    names = [item.unalias().name for item in opened.tree.expressions]
+    bound = ctx.query(rows_of_terms(query, rows, values), env)
+    assert isinstance(bound, Private)
+    measure, names = add_measure(ctx, node, options, bound, sums)
     fitted = Model(
         fit,
         tuple(factor.term for factor in factors),
         tuple(tuple(None if place is None else names[place] for place in row) for row in places),
     )
-    measure = replace(ctx.measures[-1], model=fitted, span=ctx.span(node))
-    ctx.measures[-1] = replace(measure, weights=weights_of(measure, fitted))
-    return _opened(ctx, ctx.measures[-1])
+    ctx.measures[-1] = replace(measure, model=fitted, weights=weights_of(measure, fitted))
+    return ctx.measures[-1]
 
 
 def _body(ctx: Context, node: exp.Table, called: str) -> exp.Query:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from functools import cache
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from dpsql.aggregates import shelf
 from dpsql.detail_kinds import part
-from dpsql.facts.origin import origins_of
+from dpsql.facts.origin import Origin, origins_of
 from dpsql.ir.column import bounded_range
 from dpsql.ir.measure import Finish
 from dpsql.ir.plan import MeasurePlan, Noise
@@ -21,9 +23,24 @@ from dpsql.policy.catalogue import Known
 from dpsql.post.finish import as_delivered
 from dpsql.post.finish import finish as finished
 
+BoundsFrom: TypeAlias = Callable[[frozenset[Origin]], list[str]]
+"""From the columns that an argument reads to where their bounds come from."""
 
-def column_facts(finish: Finish, planned: MeasurePlan, known: Known) -> dict[str, Any]:
-    facts = _facts(finish, planned, known)
+
+def bounds_from(known: Known) -> BoundsFrom:
+    """Return what says where bounds come from: thousands of sums of a fit read the same columns."""
+
+    @cache
+    def told(origins: frozenset[Origin]) -> list[str]:
+        return [_declared(*each, known) for each in sorted(origins) if _is_bounded(*each, known)]
+
+    return lambda origins: [*told(origins)]
+
+
+def column_facts(
+    finish: Finish, planned: MeasurePlan, known: Known, told: BoundsFrom | None = None
+) -> dict[str, Any]:
+    facts = _facts(finish, planned, told or bounds_from(known))
     if "expected_error" in facts:  # a count within 25.3 of the truth is within 25
         width = np.array([facts["expected_error"]])
         facts["expected_error"] = float(as_delivered(width, finish.type)[0])
@@ -33,7 +50,7 @@ def column_facts(finish: Finish, planned: MeasurePlan, known: Known) -> dict[str
     return facts
 
 
-def _facts(finish: Finish, planned: MeasurePlan, known: Known) -> dict[str, Any]:
+def _facts(finish: Finish, planned: MeasurePlan, told: BoundsFrom) -> dict[str, Any]:
     if finish.places:
         return _of_detail(finish, planned)
     statistics = [planned.measure.statistics[cells[0]] for cells in finish.statistics]
@@ -51,14 +68,10 @@ def _facts(finish: Finish, planned: MeasurePlan, known: Known) -> dict[str, Any]
         "cells": cells,
     }
     if statistics[0].part in CELLS:
-        return facts | _of_cells(finish, statistics[0], planned, known)
+        return facts | _of_cells(finish, statistics[0], planned, told)
     if last.argument is not None and last.part in (Part.VALUE, Part.REST):
         facts["bounds"] = [low, high]
-        facts["bounds_from"] = [
-            _declared(table, column, known)
-            for table, column in sorted(origins_of(planned.measure.relation, last.argument))
-            if _is_bounded(table, column, known)
-        ]
+        facts["bounds_from"] = told(origins_of(planned.measure.relation, last.argument))
     deviations, (_, clip) = planned.deviations(), planned.bound
     if deviations is not None:
         wide = deviations[:, finish.statistics[0][0]].max()
@@ -112,7 +125,7 @@ _EVEN = {Part.BERNSTEIN: (1 / 3, 1 / 3, 1 / 3), Part.LAGRANGE: (1 / 6, 2 / 3, 1 
 """Share of each cell, for values that are distributed uniformly over their range."""
 
 
-def _of_cells(finish: Finish, first: Statistic, planned: MeasurePlan, known: Known) -> dict[str, Any]:
+def _of_cells(finish: Finish, first: Statistic, planned: MeasurePlan, told: BoundsFrom) -> dict[str, Any]:
     """Return the facts on moments; the error is simulated for 1,000 rows, uniform over the ranges."""
     axes = [] if first.argument is None else [(first.argument, first.low, first.high)]
     axes += [] if first.other is None else [(first.other.argument, first.other.low, first.other.high)]
@@ -127,14 +140,11 @@ def _of_cells(finish: Finish, first: Statistic, planned: MeasurePlan, known: Kno
     alone = replace(planned, rests_on_noise=False, measure=plain)
     margins = finished(ReleasedTable([(None,) * len(planned.keys)], sums), alone)[-1].margins
     assert margins is not None
-    told = {"expected_error_at_1000_rows": float(margins[0])} if math.isfinite(margins[0]) else {}
-    return told | {
+    error = {"expected_error_at_1000_rows": float(margins[0])} if math.isfinite(margins[0]) else {}
+    return error | {
         "bounds": [end for _, *ends in read for end in _on_line(finish, *ends)],
         "bounds_from": [
-            _declared(table, column, known)
-            for argument, _, _ in read
-            for table, column in sorted(origins_of(planned.measure.relation, argument))
-            if _is_bounded(table, column, known)
+            each for argument, _, _ in read for each in told(origins_of(planned.measure.relation, argument))
         ],
         "scale": float(planned.noise.scale / first.most),
         "sensitivity": float(planned.noise.sensitivity / first.most),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
-from dpsql.explain.columns import column_facts
+from dpsql.explain.columns import bounds_from, column_facts
 from dpsql.explain.public_spellings import spellings
 from dpsql.facts.list_items import items_counted
 from dpsql.facts.ownership import Owned, ownership_of, pinned_columns
@@ -23,10 +23,10 @@ def measure_facts(
 ) -> dict[str, Any]:
     owned = ownership_of(planned.measure.relation)
     assert isinstance(owned, Owned)
-    noise = planned.noise
+    noise, told = planned.noise, bounds_from(known)
     return {
         "name": planned.measure.name,
-        "columns": [column_facts(finish, planned, known) for finish in planned.measure.finishes],
+        "columns": [column_facts(finish, planned, known, told) for finish in planned.measure.finishes],
         "model": _model(planned),
         "keys": list(planned.measure.titles),
         "key_rule": _rule(planned, known),

@@ -40,6 +40,9 @@ _TINY = 1e-9
 _STEEP = 300.0
 """The largest exponent of what powers add within a part of the line: two of these together fit a float."""
 
+_FITS = 600.0
+"""The largest range of exponents whose terms are neither too large for a float nor too small."""
+
 _LOOKS = ((12, 4), (6, 16))
 """Parts of the line, and places in each, at which the density is computed: first widely, then closely."""
 
@@ -175,9 +178,18 @@ def _moments(family: Family, log_weights: Floats, first: Floats, second: Floats)
 def _shares(family: Family, log_weights: Floats, first: Floats, second: Floats, line: Floats) -> Floats:
     """Return the share of the density up to each place of the line, which is cut into parts.
 
-    In each part, the likelihood is that at the part's middle, times what powers add: products of matrices.
+    Where no term is too large or too small for a float, the density is one product of matrices. Else the
+    likelihood in each part is that at the part's middle, times what powers add: a product for each of them.
     """
     f, g, prior = family.powers(line)
+    top = log_weights.max()
+    ranges = np.abs(f).max() * np.ptp(first) + np.abs(g).max() * np.ptp(second) + top - log_weights.min()
+    if ranges < _FITS:
+        i, j = first.mean(), second.mean()
+        left = np.exp(np.multiply.outer(f.ravel(), first - i))
+        right = np.exp(np.multiply.outer(g.ravel(), second - j))
+        summed = ((left @ np.exp(log_weights - top)) * right).sum(axis=1)
+        return _up_to(np.log(summed) + f.ravel() * i + g.ravel() * j + prior.ravel())
     steepest = np.ptp(f, axis=1).max() * np.ptp(first), np.ptp(g, axis=1).max() * np.ptp(second)
     if line.shape[1] > 1 and max(steepest) > _STEEP:  # each place is a part of its own
         return _shares(family, log_weights, first, second, line.reshape(-1, 1))
@@ -193,7 +205,12 @@ def _shares(family: Family, log_weights: Floats, first: Floats, second: Floats, 
     with np.errstate(divide="ignore"):
         logs = np.log(summed) + tops[:, None] + prior
     logs += (f - f[:, at, None]) * first[i][:, None] + (g - g[:, at, None]) * second[j][:, None]
-    density = np.exp(logs - logs.max()).ravel()
+    return _up_to(logs.ravel())
+
+
+def _up_to(logs: Floats) -> Floats:
+    """Return the share of a density, of which these are the logarithms, up to each place."""
+    density = np.exp(logs - logs.max())
     between = np.cumsum((density[1:] + density[:-1]) / 2)
     return np.concatenate([[0.0], between / between[-1]])
 

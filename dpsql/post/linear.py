@@ -36,9 +36,9 @@ from dpsql.lazy_dataclass import dataclass
 from dpsql.post.models import (
     Released,
     Sums,
+    all_matrices,
     columns_of,
     draws_of,
-    matrices_of,
     names_of,
     noises_of,
     said_of,
@@ -114,7 +114,7 @@ class LinearSteps:
 
 def begun_of(released: Sequence[Released]) -> Floats:
     """Return the weights of the first fit: the same whenever they are asked for."""
-    (first,) = _matrices(released[:1], noises_of(released[:1], _FEWEST))
+    (first,) = all_matrices(released[:1], noises_of(released[:1], _FEWEST))
     weights = Sums(first).solved(int(first.shape[-1]) - 1)[0]
     clipped: Floats = np.clip(weights, -LARGEST_WEIGHT, LARGEST_WEIGHT)
     return clipped
@@ -127,7 +127,7 @@ def place_of(released: Sequence[Released]) -> int:
 
 def _counted(released: Sequence[Released]) -> tuple[Floats, float]:
     """Return the counts of rows by length, and the deviation of their noise."""
-    (counts,) = _matrices(released[1:2], noises_of(released[1:2], _FEWEST))
+    (counts,) = all_matrices(released[1:2], noises_of(released[1:2], _FEWEST))
     return counts[0, 0], float(counts[1:, 0].std(axis=0).max())
 
 
@@ -151,17 +151,9 @@ def _are_many(counts: Floats, deviation: float, place: int = 0) -> bool:
 
 def linear_steps(released: Sequence[Released], noises: Sequence[Floats]) -> LinearSteps:
     """Return the steps from their released tables, and from simulated noise of each."""
-    first, counts, ends = _matrices(released, noises)
+    first, counts, ends = all_matrices(released, noises)
     unseen = _are_many(*_counted(released))
     return LinearSteps(Sums(first), counts[:, 0], ends[:, 0], begun_of(released), place_of(released), unseen)
-
-
-def _matrices(released: Sequence[Released], noises: Sequence[Floats]) -> list[Floats]:
-    return [
-        matrices_of(table, planned, planned.measure.model, noise)
-        for (planned, table), noise in zip(released, noises, strict=True)
-        if planned.measure.model is not None
-    ]
 
 
 def handed_down(released: Sequence[Released], model: Model) -> list[Finished]:
@@ -204,5 +196,5 @@ def note(released: Sequence[Released], unit: str) -> str:
     """Say why coefficients have no errors, if they have none."""
     if _are_many(*_counted(released)):
         return _UNSEEN.format(unit=unit)
-    sums = Sums(_matrices(released[:1], noises_of(released[:1], _FEWEST))[0])
+    sums = Sums(all_matrices(released[:1], noises_of(released[:1], _FEWEST))[0])
     return said_of(sums.clear(int(sums.matrices.shape[-1]) - 1), unit)

@@ -35,9 +35,9 @@ from dpsql.ir.model import LARGEST_WEIGHT, Fit, Model
 from dpsql.lazy_dataclass import dataclass
 from dpsql.post.models import (
     Released,
+    all_matrices,
     columns_of,
     draws_of,
-    matrices_of,
     names_of,
     noises_of,
     said_of,
@@ -60,11 +60,14 @@ class Steps:
     """What was released so far, and the same without simulated noise: the first of each array is as released.
 
     ``products`` are d by d matrices, ``gradients`` vectors, step by step; there is a ``curvature`` at last.
+    No eigenvalue of the released products is below ``least``. It is the same at every step, whatever noise is
+    simulated: else the weights would not be those that were handed down.
     """
 
     products: Floats
     gradients: tuple[Floats, ...]
     curvature: Floats | None
+    least: float
 
     @property
     def terms(self) -> int:
@@ -72,7 +75,7 @@ class Steps:
 
     def scaled(self) -> Floats:
         """Return 4 A^-1."""
-        return np.asarray(4 * np.linalg.inv(_lifted(self.products[0], _effect(self.products))), np.float64)
+        return np.asarray(4 * np.linalg.inv(_lifted(self.products[0], self.least)), np.float64)
 
     def weights(self) -> list[Floats]:
         """Return the weights of all steps, those of the next one last."""
@@ -84,12 +87,12 @@ class Steps:
     def curved(self) -> Floats:
         """Return H, its eigenvalues lifted."""
         assert self.curvature is not None
-        return _lifted(self.curvature[0], _effect(self.curvature))
+        return _lifted(self.curvature[0], effect_of(self.curvature))
 
     def clear(self) -> float:
         """Return the least eigenvalue of H in multiples of what noise moves it."""
         assert self.curvature is not None
-        return float(np.linalg.eigvalsh(self.curvature[0])[0]) / _effect(self.curvature)
+        return float(np.linalg.eigvalsh(self.curvature[0])[0]) / effect_of(self.curvature)
 
     def solution(self) -> Floats:
         """Return the weights of the fit."""
@@ -109,7 +112,7 @@ class Steps:
             left.append(away)
             gradients.append(away @ curved + released[0] - released[1:])
             away = away - gradients[-1] @ scaled
-        noisy = _lifted(curved + self.curvature[0] - self.curvature[1:], _effect(self.curvature))
+        noisy = _lifted(curved + self.curvature[0] - self.curvature[1:], effect_of(self.curvature))
         mean = np.mean(gradients[LEFT_OUT:], axis=0)
         found = np.mean(left[LEFT_OUT:], axis=0) - np.linalg.solve(noisy, mean[..., np.newaxis])[..., 0]
         moved: Floats = -found
@@ -118,15 +121,11 @@ class Steps:
 
 def steps_of(released: Sequence[Released], noises: Sequence[Floats]) -> Steps:
     """Return the steps from their released tables, and from simulated noise of each."""
-    found = [
-        matrices_of(table, planned, planned.measure.model, noise)
-        for (planned, table), noise in zip(released, noises, strict=True)
-        if planned.measure.model is not None
-    ]
-    products, *others = found
+    products, *others = all_matrices(released, noises)
+    (always,) = all_matrices(released[:1], noises_of(released[:1], _FEWEST))
     last = released[-1][0].measure.model
     curvature = others.pop() if last is not None and last.fit is Fit.LOGISTIC else None
-    return Steps(products, tuple(each[:, 0] for each in others), curvature)
+    return Steps(products, tuple(each[:, 0] for each in others), curvature, effect_of(always))
 
 
 def simulated(released: Sequence[Released], draws: int) -> Steps:
@@ -180,7 +179,7 @@ def _in_log_odds(model: Model) -> Model:
     return replace(model, terms=(*terms, replace(target, middle=0.0, half=1.0)))
 
 
-def _effect(matrices: Floats) -> float:
+def effect_of(matrices: Floats) -> float:
     """Return how far noise moves the eigenvalues of a symmetric matrix."""
     deviation = float(matrices[1:].std(axis=0).max())
     return max(2 * deviation * float(np.sqrt(matrices.shape[-1])), _LEAST)

@@ -262,3 +262,12 @@ def noises_of(released: Sequence[Released], draws: int) -> list[Floats]:
         planned.noise.scale * unit_draws(planned.noise.mechanism, ends[-1], draws)[:, end - width : end]
         for (planned, _), width, end in zip(released, widths, ends, strict=True)
     ]
+
+
+def all_matrices(released: Sequence[Released], noises: Sequence[Floats]) -> list[Floats]:
+    """Return the matrices of each step."""
+    return [
+        matrices_of(table, planned, planned.measure.model, noise)
+        for (planned, table), noise in zip(released, noises, strict=True)
+        if planned.measure.model is not None
+    ]

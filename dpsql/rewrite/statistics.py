@@ -25,7 +25,7 @@ from dpsql.facts.origin import origins_of
 from dpsql.facts.ownership import Owned, ownership_of, rows_of
 from dpsql.facts.public_keys import public_keys
 from dpsql.facts.released_columns import released_type
-from dpsql.facts.schema import fact_of, facts_of, most_rows, narrow
+from dpsql.facts.schema import RelationFacts, fact_of, facts_of, most_rows, narrow
 from dpsql.facts.unit_mass import mass_of
 from dpsql.ir.bound import NeededBounds
 from dpsql.ir.column import (
@@ -121,6 +121,7 @@ class _Statistics:
         self.needed: list[NeededBounds] = []
         self._measure, self._known = measure, known
         self._facts = facts_of(measure.relation)
+        self._narrowed: dict[Scalar | None, RelationFacts] = {None: self._facts}
         owned = ownership_of(measure.relation)
         assert isinstance(owned, Owned)
         self._rows = measure.uncopied
@@ -425,10 +426,12 @@ class _Statistics:
 
     def _fact(self, call: AggregateCall) -> Fact:
         """Return the fact of an argument under the condition."""
-        facts = dict(self._facts)
-        for part in conjuncts(call.condition) if call.condition is not None else ():
-            narrow(facts, part)
-        return fact_of(_argument(call), facts)
+        if call.condition not in self._narrowed:
+            facts = dict(self._facts)
+            for part in conjuncts(call.condition) if call.condition is not None else ():
+                narrow(facts, part)
+            self._narrowed[call.condition] = RelationFacts(facts)
+        return fact_of(_argument(call), self._narrowed[call.condition])
 
     def _to_declare(self, argument: Scalar) -> str:
         """Return what the policy may declare of the columns that an argument reads: a range, or a length."""

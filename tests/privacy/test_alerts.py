@@ -694,19 +694,39 @@ def test_it_survives_a_kill(data: Path, moment: str) -> None:
 
 
 CROWD = """
-import os, sys
-import dpsql
-import dpsql.session, dpsql.alerts.answers, dpsql.engines.exact_tables, dpsql.engines.fast_sums
+import importlib, os, signal, sys
 
-data, processes, many = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+data, processes, many, kills = sys.argv[1], *map(int, sys.argv[2:5])
+for name in sys.argv[5].split():
+    importlib.import_module(name)
+
+import dpsql
+from dpsql.accounting.ledger import Ledger
+from dpsql.engines.duckdb import DuckDB
+from dpsql.mechanisms import above_threshold
+
 ready, is_ready = os.pipe()
 waiting, go = os.pipe()
+
+def die_at(moment):
+    def die(*given, **named):
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    decide = Ledger.decide
+    if moment == 0:
+        DuckDB.measure = die
+    elif moment == 1:
+        above_threshold.is_above = die  # the ledger is being written then, and locked
+    else:
+        Ledger.decide = lambda *given: die(decide(*given))
 
 def ask(place):
     with dpsql.connect(data, analyst="ana") as db:
         os.write(is_ready, b"y")
         os.read(waiting, 1)
-        for day in range(1000 * place, 1000 * place + many):
+        if place < kills:
+            die_at(place % 3)
+        for day in range(many * place, many * (place + 1)):
             question = f"SELECT DP_ABOVE('flu', COUNT(*)) FROM visits WHERE day = {day}"
             try:
                 said = db.execute(question).rows[0][0]
@@ -730,29 +750,58 @@ assert began == [b"y"] * processes
 """
 
 
-@pytest.mark.parametrize(
-    ("processes", "times"), [(4, 2), *(pytest.param(64, times, marks=pytest.mark.sweep) for times in (1, 3))]
-)
-def test_many_processes_share_one_alert(data: Path, processes: int, times: int) -> None:
-    """Every question would be true; as many are as were bought, and all others are refused.
+def crowd(data: Path, processes: int, many: int, kills: int = 0) -> list[str]:
+    """What so many processes were told that began to ask at once; so many of them are killed as they ask.
 
-    All are asked at once: nobody begins before all have opened the database. All processes are forks of one
-    that has imported what they need: most of their time would be imports.
+    They are forks of one that has imported all that a session needs: else their time is that of imports.
     """
-    with dpsql.connect(data, analyst="ana") as db:
-        db.execute(CERTAIN.format(times))
+    needed = [name for name in sys.modules if name.startswith(("dpsql.", "sqlglot.")) and "__" not in name]
     asked = subprocess.run(
-        [sys.executable, "-c", CROWD, str(data), str(processes), "2"],
+        [sys.executable, "-c", CROWD, str(data), str(processes), str(many), str(kills), " ".join(needed)],
         capture_output=True,
         text=True,
         check=True,
     )
-    said = asked.stdout.split()
+    return asked.stdout.split()
+
+
+@pytest.mark.parametrize(
+    ("processes", "times"), [(4, 2), *(pytest.param(64, times, marks=pytest.mark.sweep) for times in (1, 3))]
+)
+def test_many_processes_share_one_alert(data: Path, processes: int, times: int) -> None:
+    """Every question would be true; as many are as were bought, and all others are refused."""
+    with dpsql.connect(data, analyst="ana") as db:
+        db.execute(CERTAIN.format(times))
+    said = crowd(data, processes, 2)
     assert said.count("True") == times
     assert said.count("D515") == 2 * processes - times
     with dpsql.connect(data, analyst="ana") as db:
         assert db.price(CERTAIN.format(times)).repeated
         assert db.purchase_count == 1
+
+
+@pytest.mark.parametrize(
+    ("processes", "kills", "times"),
+    [(4, 3, 1), *(pytest.param(64, 48, times, marks=pytest.mark.sweep) for times in (1, 3))],
+)
+def test_a_crowd_that_is_killed_has_no_second_true(
+    data: Path, processes: int, kills: int, times: int
+) -> None:
+    """Killed before the number, while the ledger is written, and after the outcome is there: told or not,
+    an outcome stays, and there are as many trues as were bought."""
+    with dpsql.connect(data, analyst="ana") as db:
+        db.execute(CERTAIN.format(times))
+    told = crowd(data, processes, 1, kills)
+    with dpsql.connect(data, analyst="ana") as db:
+        spent, said = db.budget.spent, list[str]()
+        for day in range(processes):
+            try:
+                said.append(str(outcome(db, asked(day))))
+            except dpsql.Error as error:
+                said.append(error.code)
+        assert db.budget.spent == spent
+    assert told.count("True") <= said.count("True") == times
+    assert said.count("D515") == processes - times
 
 
 # ---- files ---------------------------------------------------------------------------------------------

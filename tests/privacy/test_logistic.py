@@ -31,7 +31,8 @@ from dpsql.ir.model import LARGEST_WEIGHT, Fit
 from dpsql.ir.plan import MeasurePlan, Noise, Plan, Shape
 from dpsql.ir.relation import with_rows
 from dpsql.ir.table import ReleasedTable
-from dpsql.post.logistic import Steps, fitted, handed_down, note, replicas
+from dpsql.post.logistic import Steps, effect_of, fitted, handed_down, note, replicas, steps_of
+from dpsql.post.models import noises_of
 from dpsql.releasing import from_system
 
 COLUMNS = "smoker, age, sex, ward, bmi"
@@ -273,14 +274,15 @@ def test_margins_hold(deviation: float) -> None:
         terms = np.column_stack((np.ones(4_000), generator.uniform(-1, 1, (4_000, 3))))
         truth = (generator.random(4_000) < chances(terms, law)).astype(np.float64)
         products = drawn(generator, terms.T @ terms, 2 * deviation, 300)
+        least = effect_of(products)
         gradients: tuple[Floats, ...] = ()
         for _ in range(8):
-            weights = Steps(products, gradients, None).weights()[-1]
+            weights = Steps(products, gradients, None, least).weights()[-1]
             gradient = terms.T @ (chances(terms, weights) - truth)
             gradients = (*gradients, drawn(generator, gradient, deviation, 300))
-        p = chances(terms, np.mean(Steps(products, gradients, None).weights()[3:], axis=0))
+        p = chances(terms, np.mean(Steps(products, gradients, None, least).weights()[3:], axis=0))
         curvature = (terms * (p * (1 - p))[:, np.newaxis]).T @ terms
-        steps = Steps(products, gradients, drawn(generator, curvature, deviation / 2, 300))
+        steps = Steps(products, gradients, drawn(generator, curvature, deviation / 2, 300), least)
         assert steps.clear() > 1
         solution, best = steps.solution(), by_newton(terms, truth)
         ends = np.quantile(steps.moved(solution), (0.025, 0.975), axis=0)
@@ -346,6 +348,20 @@ def test_what_was_released_of_nobody_is_finite(db: dpsql.Connection, factor: flo
     noises = [np.ones((64, len(planned.measure.statistics))) for planned, _ in made]
     assert replicas(made, model, noises).shape == (len(NAMES), 64)
     assert "nobody knows" in note(made, "person")
+
+
+@pytest.mark.parametrize("draws", [64, 1_024])
+def test_what_was_handed_down_is_what_the_fit_is_computed_from(db: dpsql.Connection, draws: int) -> None:
+    """Of nobody, where noise decides what eigenvalues are lifted to: it is the same at every step."""
+    for seed in range(3):
+        made = of_nobody(db, LOGISTIC, 1.0, seed)
+        weights = steps_of(made, noises_of(made, draws)).weights()
+        for upto in range(1, len(made) - 1):
+            model = made[upto - 1][0].measure.model
+            assert model is not None
+            if not model.mean:
+                handed = [column.values[0] for column in handed_down(made[:upto], model)]
+                assert handed == weights[upto - 1].tolist()
 
 
 # ---- what it costs, and what it rests on ---------------------------------------------------------------

@@ -461,3 +461,45 @@ def test_an_explanation_names_the_fit_and_not_its_sums(db: dpsql.Connection) -> 
     assert "count_2" not in said.partition(" sql ")[0]
     said = " ".join(str(db.explain("SELECT * FROM DP_COVARIANCE((SELECT cost, age FROM people))")).split())
     assert "covariances of cost, age: computed from 6 sums" in said
+
+
+TWICE = "SELECT a.term FROM {} AS a JOIN {} AS b USING (term)"
+LINES = "DP_LINEAR((SELECT cost, age FROM people))"
+ODDS = "DP_LOGISTIC((SELECT smoker, age FROM people))"
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "measures"),
+    [
+        (LINES, LINES, 3),
+        (LINES, "dp_linear((select cost, age from people))", 3),
+        (
+            "DP_LOGISTIC((SELECT smoker, age FROM people))",
+            "DP_LOGISTIC((SELECT smoker, age FROM people))",
+            10,
+        ),
+        (LINES, "DP_LINEAR((SELECT cost, bmi FROM people))", 6),
+        (LINES, "DP_LINEAR((SELECT OPTIONS(max_rows_contributed = 2) cost, age FROM people))", 6),
+        (LINES, "DP_LINEAR((SELECT cost, age FROM people WHERE sex = 'M'))", 6),
+        (
+            "DP_LINEAR((SELECT cost, age FROM people WHERE sex = 'F'))",
+            "DP_LINEAR((SELECT cost, age FROM people WHERE sex = 'f'))",
+            6,
+        ),
+        (
+            "(WITH r AS (SELECT cost, age AS x FROM people) SELECT * FROM DP_LINEAR((SELECT * FROM r)))",
+            "(WITH r AS (SELECT cost, bmi AS x FROM people) SELECT * FROM DP_LINEAR((SELECT * FROM r)))",
+            6,
+        ),
+    ],
+)
+def test_the_same_fit_is_released_once(db: dpsql.Connection, first: str, second: str, measures: int) -> None:
+    """And another one, of other rows, columns or clips, is another one, whatever its text says."""
+    assert len(plan_of(db._open(), TWICE.format(first, second), 1.0).measures) == measures
+
+
+def test_a_fit_that_is_read_twice_is_one(db: dpsql.Connection) -> None:
+    both = f"SELECT a.coefficient, b.coefficient FROM {LINES} AS a JOIN {LINES} AS b USING (term)"
+    rows = db.execute(both).fetchall()
+    assert len(rows) == 2
+    assert all(one == other for one, other in rows)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from dataclasses import astuple
 from pathlib import Path
 
 import duckdb
@@ -16,6 +17,7 @@ import pytest
 
 import dpsql
 from dpsql.aggregates import Floats
+from dpsql.post import exponential_families
 from dpsql.post.exponential_families import Seen, Summary, beta, gamma, log_gamma, normal, summary
 from dpsql.post.posteriors import _density, _law, seen_alone
 
@@ -104,6 +106,24 @@ def held(n: int, draws: int, interval: Callable[[float, float], Summary | None])
         assert found is not None
         hits += found.low <= share <= found.high
     return hits / draws
+
+
+def test_one_product_of_matrices_and_one_for_each_part_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of few persons, whose density is one product; of many, where this would be no float."""
+    cases = [
+        (family, seen_alone(np.array(numbers), scale, name))
+        for family in (beta(1, 1), beta(0.5, 2), gamma(1, 0.1), normal(3.0))
+        for numbers in ((12.0, 25.0), (-3.0, 41.0), (800.0, 230.0))
+        for name, scale in (("laplace", 1.0), ("gaussian", 4.6))
+    ]
+    at_once = [summary(family, seen) for family, seen in cases]
+    monkeypatch.setattr(exponential_families, "_FITS", 0.0)
+    in_parts = [summary(family, seen) for family, seen in cases]
+    for one, other in zip(at_once, in_parts, strict=True):
+        assert (one is None) == (other is None)
+        if one is not None and other is not None:
+            assert astuple(one) == pytest.approx(astuple(other), rel=1e-9, abs=1e-9)
+    assert any(one is not None for one in at_once)
 
 
 def test_intervals_hold_the_truth_and_would_not_without_the_noise() -> None:

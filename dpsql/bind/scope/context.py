@@ -15,7 +15,7 @@ from dpsql.facts.missing_bounds import needed_bounds, with_stand_ins
 from dpsql.ir.bound import NeededBounds
 from dpsql.ir.formula import Formula
 from dpsql.ir.measure import Measure, Stage
-from dpsql.ir.options import Goal, Option
+from dpsql.ir.options import Goal, Option, Options
 from dpsql.ir.posterior import Posterior
 from dpsql.ir.relation import Relation
 from dpsql.ir.scalar import Scalar
@@ -39,6 +39,16 @@ class Cte:
     view: KnownView | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class AskedFit:
+    """A fit as it was asked for: the call, its options, and what names mean in it; ``table`` has its rows."""
+
+    call: exp.Expr
+    options: tuple[Options | None, ...]
+    env: Mapping[str, Cte]
+    table: str
+
+
 @dataclass(slots=True)
 class Context:
     """The state of binding one query; ``bound`` binds any query, so that a clause can bind a subquery.
@@ -47,7 +57,8 @@ class Context:
     releases that private rows are joined with later (their measures are in ``measures``). ``needed`` are the
     missing bounds: once there is one, binding goes on only to find more errors. ``intervals`` is true where
     the query asks for the ends of an interval; ``goal`` is the accuracy that the query asks for.
-    ``max_unnest`` is how many items of a list count, ``unnests`` whether any list is taken apart.
+    ``max_unnest`` is how many items of a list count, ``unnests`` whether any list is taken apart. Each of the
+    ``fits`` is released once.
     """
 
     text: str
@@ -67,6 +78,7 @@ class Context:
     goal: Goal | None = None
     max_unnest: Option | None = None
     unnests: bool = False
+    fits: list[AskedFit] = field(default_factory=list)
 
     def query(self, node: exp.Expr, env: Mapping[str, Cte]) -> Private | Open:
         return self.bound(self, node, env)

@@ -64,6 +64,19 @@ def _by_type(type: Type) -> Argument:
     return Argument(Fact(type, ANYTHING if domain == EVERYWHERE else domain, nullable=True))
 
 
+@lru_cache(maxsize=1024)
+def _never_null(type: Type) -> Argument:
+    return Argument(replace(_by_type(type).fact, nullable=False))
+
+
+def _shared(fact: Fact) -> Argument:
+    """Return the argument of a fact; all that say no more than their type does are one object."""
+    by_type = _by_type(fact.type)
+    if fact.order is not None or fact.domain is not by_type.fact.domain:
+        return Argument(fact)
+    return by_type if fact.nullable else _never_null(fact.type)
+
+
 def call(
     function: str,
     scalars: Sequence[Scalar],
@@ -150,11 +163,13 @@ class _Meaning:
 class Remembering:
     """A lookup that caches the meaning of scalars: binder, planner and printer ask again at every level.
 
-    Facts of columns may narrow in the meantime; their types may not change.
+    Facts of columns may narrow in the meantime; their types may not change. What follows from the very same
+    arguments is kept too: thousands of products are of a few types.
     """
 
     lookup: Lookup
     found: dict[int, tuple[Scalar, _Meaning]] = field(default_factory=dict)
+    checked: dict[tuple[object, ...], tuple[Arguments, Argument]] = field(default_factory=dict)
 
     def __call__(self, name: str) -> Fact:
         return self.lookup(name)
@@ -181,7 +196,7 @@ def _computed(scalar: Scalar, lookup: Lookup, inside: Lookup | None) -> _Meaning
         case Ref(name):
             fact = lookup(name)
             by_type = _by_type(fact.type)
-            real = by_type if fact.nullable else Argument(replace(by_type.fact, nullable=False))
+            real = by_type if fact.nullable else _never_null(fact.type)
             if inside is not None:
                 narrowed = inside(name)
                 fact = replace(fact, domain=narrowed.domain, order=narrowed.order)
@@ -195,11 +210,15 @@ def _computed(scalar: Scalar, lookup: Lookup, inside: Lookup | None) -> _Meaning
             lookups = _in_branches(scalars, lookup, inside) if name == "case" else [inside] * len(scalars)
             parts = [_meaning(scalar, lookup, known) for scalar, known in zip(scalars, lookups, strict=True)]
             try:
-                by_type = Argument(checked(function, tuple(part.written for part in parts), type))
+                by_type = _followed(lookup, function, tuple(part.written for part in parts), type)
                 real = declared = by_type
                 if any(part.real is not part.written for part in parts):
-                    nullable = checked(function, tuple(part.real for part in parts), type).nullable
-                    real = Argument(replace(by_type.fact, nullable=nullable))
+                    nullable = _followed(
+                        lookup, function, tuple(part.real for part in parts), type
+                    ).fact.nullable
+                    real = by_type
+                    if nullable != by_type.fact.nullable:
+                        real = _shared(replace(by_type.fact, nullable=nullable))
                 if any(part.declared is not part.written for part in parts):
                     fact = checked(function, tuple(part.declared for part in parts), type)
                     declared = Argument(replace(fact, nullable=real.fact.nullable))
@@ -211,6 +230,16 @@ def _computed(scalar: Scalar, lookup: Lookup, inside: Lookup | None) -> _Meaning
             return _Meaning(declared, by_type, real)
         case _:
             assert_never(scalar)
+
+
+def _followed(lookup: Lookup, function: Function, arguments: Arguments, type: Type | None) -> Argument:
+    """Return what follows from these arguments, which are kept alive, so that their ids are not reused."""
+    if not isinstance(lookup, Remembering):
+        return _shared(checked(function, arguments, type))
+    key = function.name, type, *map(id, arguments)
+    if key not in lookup.checked:
+        lookup.checked[key] = arguments, _shared(checked(function, arguments, type))
+    return lookup.checked[key][1]
 
 
 def _in_branches(scalars: Sequence[Scalar], lookup: Lookup, inside: Lookup | None) -> list[Lookup | None]:
