@@ -54,9 +54,10 @@ def without_unread(planned: MeasurePlan) -> MeasurePlan:
 def _kept(relation: Relation, read: frozenset[str]) -> Relation:
     """Return the relation over scans of fewer columns: the same one each time, whose facts are known then."""
     made = _LEAN.setdefault(relation, {})
-    if read not in made:
-        made[read] = _lean(relation, read)
-    return made[read]
+    lean = made[read] if read in made else _lean(relation, read)
+    if lean is not relation:  # else it would keep itself
+        made[read] = lean
+    return lean
 
 
 _LEAN: WeakKeyDictionary[Relation, dict[frozenset[str], Relation]] = WeakKeyDictionary()
