@@ -19,6 +19,7 @@ import math
 from collections.abc import Callable, Sequence
 from decimal import Decimal
 from typing import Final, Protocol
+from weakref import WeakKeyDictionary
 
 from dpsql.aggregates import shelf as aggregates
 from dpsql.engines.identifiers import TEXTED, quote, table_sql
@@ -230,22 +231,8 @@ def _unnested(rows: Materialized) -> str | None:
     return f"SELECT {', '.join(columns)}"
 
 
-class _Latest:
-    """The SQL of the rows that were printed last: a query prints the same rows three times."""
-
-    def __init__(self) -> None:
-        self._printed: tuple[tuple[Materialized, str | None], ...] = ()
-
-    def __call__(self, rows: Materialized) -> str | None:
-        for known, sql in self._printed:
-            if known is rows:
-                return sql
-        sql = _unnested(rows)
-        self._printed = ((rows, sql), *self._printed[:3])
-        return sql
-
-
-_UNNESTED = _Latest()
+_UNNESTED: WeakKeyDictionary[Materialized, str | None] = WeakKeyDictionary()
+"""The SQL of rows, for as long as these are there: a query prints the same rows three times."""
 
 
 class _DuckDB:
@@ -356,9 +343,12 @@ class _DuckDB:
 
     def fixed_rows(self, rows: Materialized) -> str:
         """A timestamp rounded to microseconds may lie beyond the last one of its type: NULL, no failure."""
-        unnested = _UNNESTED(rows) if len(rows.rows) > _MANY else None
-        if unnested is not None:
-            return unnested
+        if len(rows.rows) > _MANY:
+            if rows not in _UNNESTED:
+                _UNNESTED[rows] = _unnested(rows)
+            unnested = _UNNESTED[rows]
+            if unnested is not None:
+                return unnested
         names = [f"v{i}" for i in range(len(rows.columns))]
         listed = ", ".join(
             f"TRY_CAST({name} AS {column.source}) AS {quote(column.name)}"
