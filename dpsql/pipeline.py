@@ -93,15 +93,15 @@ def answer(
     session.sealed.begin()
     receipt = (session.answered(plan) if kept.was_answered else None) or session.pay(plan)
     repeated = receipt.answer is not None
-    stored = stored_release(session, plan, receipt)
+    stored, made = stored_release(session, plan, receipt)
     cost = search_cost + (plan.epsilon if receipt.charged else 0.0)
     _conclude(session, query, plan, receipt)
     if query.view is not None:
-        return bought_answer(session, plan, tables_of(plan, stored), cost, repeated)
+        return bought_answer(session, plan, made or tables_of(plan, stored), cost, repeated)
     shown = kept.shown(stored)
     if shown is not None:
         return replace(shown, cost=cost, remaining=session.remaining_for(plan), repeated=repeated)
-    shown = answer_of(session, plan, tables_of(plan, stored), types, cost, repeated)
+    shown = answer_of(session, plan, made or tables_of(plan, stored), types, cost, repeated)
     kept.show(stored, shown)
     return shown
 

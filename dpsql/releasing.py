@@ -57,17 +57,20 @@ def check_printable(session: Session, plan: Plan) -> None:
 
 def released(session: Session, plan: Plan, receipt: Stored) -> list[ReleasedTable]:
     """Return the receipt's released tables; if there are none, measure, release and store them now."""
-    return tables_of(plan, stored_release(session, plan, receipt))
+    stored, tables = stored_release(session, plan, receipt)
+    return tables_of(plan, stored) if tables is None else tables
 
 
-def stored_release(session: Session, plan: Plan, receipt: Stored) -> bytes:
-    """Return the same as the ledger stores it."""
+def stored_release(session: Session, plan: Plan, receipt: Stored) -> tuple[bytes, list[ReleasedTable] | None]:
+    """Return the same as the ledger stores it, with the tables themselves if they were made now."""
     if receipt.answer is not None:
-        return receipt.answer
+        return receipt.answer, None
     if not session.keeps_digests:  # a strategy tells what was asked, though not in words
         file_strategies(session.strategies, plan.measures)
     tables = release_stages(session, plan, receipt)
-    return session.store(receipt, _as_kept(session, tables, plan.measures))
+    kept = _as_kept(session, tables, plan.measures)
+    stored = session.store(receipt, kept)  # by whom it was first stored
+    return stored, tables if stored == kept else None
 
 
 def _as_kept(session: Session, tables: list[ReleasedTable], measures: Sequence[MeasurePlan]) -> bytes:

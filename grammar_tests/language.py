@@ -12,6 +12,7 @@ import sys
 import tempfile
 import textwrap
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import duckdb
@@ -214,16 +215,20 @@ def _refused() -> Iterator[str]:
     yield "## What is refused, and what to write instead\n"
     yield "In the engine's own words, by code. [Why each is refused](refusals.md) is another page.\n"
     chosen = [case(file, name) for file, name in REFUSED]
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, ExitStack() as opened:
         path = Path(folder) / "world.duckdb"
         with duckdb.connect(str(path)) as database:
             database.execute(script("empty"))
+        connections: dict[Path, dpsql.Connection] = {}
+        for policy in dict.fromkeys(each.policy for each in chosen):
+            ledger = path.with_name(f"{policy.stem}.ledger")
+            connections[policy] = opened.enter_context(dpsql.connect(path, policy, ledger))
         for code, meaning in CODES.items():
             mine = [each for each in chosen if each.code == code]
             if mine:
                 yield f"### {code}: {meaning}\n"
             for each in mine:
-                yield f"```text\n{_said(path, each)}\n```\n"
+                yield f"```text\n{_said(connections[each.policy], each)}\n```\n"
                 if each.instead:
                     yield f"Answered instead:\n\n```sql\n{each.instead};\n```\n"
     shown = {each.code for each in chosen}
@@ -236,12 +241,11 @@ def _refused() -> Iterator[str]:
             yield f"| {code} | {meaning} |"
 
 
-def _said(database: Path, refused: Case) -> str:
-    with dpsql.connect(database, refused.policy, database.with_name(f"{refused.policy.stem}.ledger")) as db:
-        try:
-            db.explain(refused.sql)
-        except dpsql.Error as error:
-            return str(error)
+def _said(connection: dpsql.Connection, refused: Case) -> str:
+    try:
+        connection.explain(refused.sql)
+    except dpsql.Error as error:
+        return str(error)
     raise AssertionError(refused.id)
 
 

@@ -213,17 +213,39 @@ def _whole_numbers(column: ScanColumn, values: Sequence[Value]) -> bool:
     kind = column.fact.type
     if kind.kind is not Kind.INTEGER or kind.sql != column.source:
         return False
-    ends = type_range(kind)
-    return all(value is None or (type(value) is int and ends.low <= value <= ends.high) for value in values)
+    ends, whole = type_range(kind), [value for value in values if type(value) is int]
+    if len(whole) + values.count(None) < len(values):
+        return False
+    return not whole or (ends.low <= min(whole) and max(whole) <= ends.high)
 
 
-def _unnested(rows: Materialized) -> str:
-    """Return the SELECT of columns of whole numbers, each one text that is cast to a list."""
+def _unnested(rows: Materialized) -> str | None:
+    """Return the SELECT of columns of whole numbers, each one text that is cast to a list; None of others."""
     columns = []
+    if not all(map(_whole_numbers, rows.columns, zip(*rows.rows, strict=True))):
+        return None
     for column, values in zip(rows.columns, zip(*rows.rows, strict=True), strict=True):
         listed = ",".join("NULL" if value is None else str(value) for value in values)
         columns.append(f"unnest(CAST('[{listed}]' AS {column.source}[])) AS {quote(column.name)}")
     return f"SELECT {', '.join(columns)}"
+
+
+class _Latest:
+    """The SQL of the rows that were printed last: a query prints the same rows three times."""
+
+    def __init__(self) -> None:
+        self._printed: tuple[tuple[Materialized, str | None], ...] = ()
+
+    def __call__(self, rows: Materialized) -> str | None:
+        for known, sql in self._printed:
+            if known is rows:
+                return sql
+        sql = _unnested(rows)
+        self._printed = ((rows, sql), *self._printed[:3])
+        return sql
+
+
+_UNNESTED = _Latest()
 
 
 class _DuckDB:
@@ -334,8 +356,9 @@ class _DuckDB:
 
     def fixed_rows(self, rows: Materialized) -> str:
         """A timestamp rounded to microseconds may lie beyond the last one of its type: NULL, no failure."""
-        if len(rows.rows) > _MANY and all(map(_whole_numbers, rows.columns, zip(*rows.rows, strict=True))):
-            return _unnested(rows)
+        unnested = _UNNESTED(rows) if len(rows.rows) > _MANY else None
+        if unnested is not None:
+            return unnested
         names = [f"v{i}" for i in range(len(rows.columns))]
         listed = ", ".join(
             f"TRY_CAST({name} AS {column.source}) AS {quote(column.name)}"

@@ -6,14 +6,14 @@ Planned -> SELECT k0, ..., SUM(...) -> ExactTable
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from dpsql.detail_kinds import Arrays, Group, Rows, part
 from dpsql.engines.coded_groups import coded, coded_sql
 from dpsql.engines.dialect import DUCKDB, Dialect
-from dpsql.engines.identifiers import fetched
+from dpsql.engines.identifiers import TEXTED, fetched
 from dpsql.engines.measure_sql import TOTAL, measure_sql
 from dpsql.engines.stored_groups import Store
 from dpsql.errors import refuse
@@ -23,6 +23,9 @@ from dpsql.ir.detail import Detail
 from dpsql.ir.plan import DetailPlan, MeasurePlan
 from dpsql.ir.synthetic import SyntheticRows
 from dpsql.ir.table import ExactTable, Masses
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray  # numpy loads its typing apart, and slowly
 
 RowsOf: TypeAlias = Callable[[str], Rows]
 """Run a SELECT and fetch its rows."""
@@ -68,8 +71,10 @@ def measured(
     width = len(planned.keys)
     kinds = [column.fact.type.kind for column in planned.keys]
 
-    def group(row: Sequence[object]) -> tuple[Value, ...]:
-        return tuple(fetched(row[i], kind) for i, kind in enumerate(kinds))
+    def group(row: Sequence[Any]) -> tuple[Value, ...]:
+        if TEXTED.isdisjoint(kinds):
+            return tuple(row[:width])
+        return tuple(fetched(value, kind) for value, kind in zip(row, kinds, strict=False))
 
     if store is not None:
         return ExactTable(*store.stored(sums_of(planned), planned, group))
@@ -77,7 +82,7 @@ def measured(
     details = tuple(
         _weights(planned, detail_plan, rows_of, arrays_of, group, dialect) for detail_plan in planned.details
     )
-    sums = np.array([[_within_64_bits(number) for number in row[width:]] for row in rows], dtype=np.int64)
+    sums = _within_64_bits([row[width:] for row in rows])
     shaped = sums.reshape(len(rows), len(planned.measure.statistics))
     return ExactTable([group(row) for row in rows], shaped, details)
 
@@ -97,7 +102,11 @@ def _weights(
     return printer.weights(planned, detail_plan, arrays, rows, group)
 
 
-def _within_64_bits(number: object) -> int:
-    """Clamp a sum to 64 bits; clamping does not increase the difference that one unit makes."""
-    assert isinstance(number, int)
-    return max(-TOTAL, min(TOTAL, number))
+def _within_64_bits(rows: list[tuple[Any, ...]]) -> NDArray[np.int64]:
+    """Clamp sums to 64 bits; clamping does not increase the difference that one unit makes."""
+    assert {type(number) for row in rows for number in row} <= {int}
+    try:
+        return np.clip(np.array(rows, dtype=np.int64), -TOTAL, TOTAL)
+    except OverflowError:  # beyond 64 bits
+        clamped = [[max(-TOTAL, min(TOTAL, number)) for number in row] for row in rows]
+        return np.array(clamped, dtype=np.int64)

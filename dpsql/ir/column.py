@@ -342,14 +342,14 @@ def range_of(fact: Fact) -> Interval:
             return interval
         case Listed(bounds=Interval() as interval):
             return interval
-        case Categories(values) if values and all(
-            isinstance(value, bool | int | float | Decimal) for value in values
-        ):
-            numbers = [_number(value) for value in values]
-            return Interval(min(numbers), max(numbers))
+        case Categories(values) if values and (kinds := {type(value) for value in values}) <= _NUMBERS:
+            numbers = values if kinds == {int} else [_number(value) for value in values]
+            return Interval(min(numbers), max(numbers))  # type: ignore[type-var, arg-type]  # they are numbers
         case _:
             return type_range(fact.type)
 
+
+_NUMBERS = {bool, int, float, Decimal}
 
 SMALL = frozenset(("TINYINT", "UTINYINT", "SMALLINT", "USMALLINT", "BOOLEAN"))
 

@@ -136,7 +136,8 @@ class PublicKeys:
         for places, rows in self.tied:
             kept = [i for i, place in enumerate(places) if place in left]
             if kept:
-                projected = dict.fromkeys(tuple(row[i] for i in kept) for row in rows)
+                whole = len(kept) == len(places)
+                projected = dict.fromkeys(rows if whole else (tuple(row[i] for i in kept) for row in rows))
                 parts.append((tuple(places[i] for i in kept), list(projected)))
                 left = [place for place in left if place not in places]
         return parts + [((place,), [(value,) for value in self.domains[place]]) for place in left]

@@ -59,13 +59,13 @@ def half_width(scale: float, confidence: float = 0.95) -> float:
 
 def deviation(scale: float) -> float:
     """Return sqrt(2 q) / (1 - q) units, computed by halves so that nothing cancels at large scales."""
-    half = min(UNIT / scale / 2, 700)  # beyond, there is no noise, and sinh overflows
+    half = min(UNIT / scale / 2, 700) if scale else 700  # beyond, there is no noise, and sinh overflows
     return UNIT / (math.sqrt(2) * math.sinh(half))
 
 
 def reach(scale: float, probability: float) -> float:
     """Return the reach from P(noise > k units) = q^(k + 1) / (1 + q)."""
-    if probability >= 0.5:
+    if probability >= 0.5 or scale == 0:  # no cell is in a sum that is 0 by its conditions
         return 0.0
     step = UNIT / scale
     exact = -(math.log(probability) + math.log1p(math.exp(-step))) / step - 1

@@ -43,7 +43,7 @@ def shown(
         return kept  # groups of runs and of a view are there to be added up
     assert not isinstance(planned.rule, SyntheticRows), "they are of a view"
     listed = planned.rule if isinstance(planned.rule, PublicKeys) else planned.rule.listed
-    if listed is None:
+    if listed is None or not any(None in group for group in groups):
         return kept
     reach = _reach(planned, len(groups))
     every = tuple(range(len(planned.keys)))

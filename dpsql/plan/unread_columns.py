@@ -18,6 +18,7 @@ import dataclasses
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, assert_never
+from weakref import WeakKeyDictionary
 
 from dpsql.facts.types import types_of
 from dpsql.functions.core.windows import orders_all_columns
@@ -47,7 +48,19 @@ def without_unread(planned: MeasurePlan) -> MeasurePlan:
     measure = planned.measure
     others = (field.name for field in dataclasses.fields(measure) if field.name not in _NO_EXPRESSIONS)
     read = frozenset(name for other in others for name in _names(getattr(measure, other)))
-    return _over(planned, replace(measure, relation=_lean(measure.relation, read)))
+    return _over(planned, replace(measure, relation=_kept(measure.relation, read)))
+
+
+def _kept(relation: Relation, read: frozenset[str]) -> Relation:
+    """Return the relation over scans of fewer columns: the same one each time, whose facts are known then."""
+    made = _LEAN.setdefault(relation, {})
+    lean = made[read] if read in made else _lean(relation, read)
+    if lean is not relation:  # else it would keep itself
+        made[read] = lean
+    return lean
+
+
+_LEAN: WeakKeyDictionary[Relation, dict[frozenset[str], Relation]] = WeakKeyDictionary()
 
 
 def _over(planned: MeasurePlan, measure: Measure) -> MeasurePlan:

@@ -228,6 +228,10 @@ def _exact(finish: Finish, statistics: list[Statistic], sums: NDArray[np.int64])
     scale = decimal_size(finish.type)[1] if finish.type.kind is Kind.DECIMAL else 0
     d = math.lcm(*(weight.denominator for weight in weights))
     factors = [int(weight * d * 10**scale) for weight in weights]
+    if len(factors) == 1 and finish.type.kind is Kind.INTEGER and _is_small(sums, 2 * factors[0], d):
+        ends = type_range(finish.type)
+        halves = (2 * factors[0] * sums[:, 0] + d) // (2 * d)
+        return list(np.clip(halves, int(max(ends.low, -MOST)), int(min(ends.high, MOST))).tolist())
     if len(factors) == 1:
         numerators = [factors[0] * number for number in sums[:, 0].tolist()]
     else:
@@ -242,6 +246,12 @@ def _exact(finish: Finish, statistics: list[Statistic], sums: NDArray[np.int64])
             return [Decimal(n).scaleb(-scale, _WIDE) for n in rounded]
         case _:
             return [n / d for n in numerators]
+
+
+def _is_small(sums: NDArray[np.int64], factor: int, d: int) -> bool:
+    """Whether whole numbers of 64 bits hold each sum times the factor, with the divisor added twice."""
+    most = max(map(abs, (int(sums.min()), int(sums.max())))) if sums.size else 0
+    return most * abs(factor) + 2 * d <= MOST
 
 
 def as_delivered(widths: Floats, type: Type) -> Floats:

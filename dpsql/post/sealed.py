@@ -61,6 +61,7 @@ SETTINGS = (
     "SET lock_configuration = true",
 )
 _AT_ONCE = 20_000  # rows that are sent with one statement
+_FEW = 500  # rows that are sent as lists; more are sent as arrays, which the engine need not take apart
 _SENT = {type(None), bool, int, float, str}  # values that are sent as they are
 _TRIES = 5  # processes that may be found unfit, one after the other
 _HANDED_DOWN = 64 * 2**20
@@ -367,7 +368,10 @@ class Sealed:
         listed = ", ".join(f"unnest(TRY_CAST(? AS {kind}[]))" for kind in types)
         for start in range(0, len(lists[0]), _AT_ONCE):
             some = [values[start : start + _AT_ONCE] for values in lists]
-            self._open().load(f"INSERT INTO {quote(name)} SELECT {listed}", some)
+            if len(some[0]) > _FEW:
+                self._open().load_arrays(name, types, [array_of(values) for values in some])
+            else:
+                self._open().load(f"INSERT INTO {quote(name)} SELECT {listed}", some)
 
     def _load_tables(self, tables: Sequence[str], sql: str) -> None:
         """Copy what SQL can read of public tables into the engine once, under their names in the policy."""
@@ -393,10 +397,7 @@ class Sealed:
         process.load(f"CREATE OR REPLACE TABLE {quote(table)} ({listed})")
         for start in range(0, len(rows), _AT_ONCE):
             some = zip(*rows[start : start + _AT_ONCE], strict=True)
-            if len(rows) > _AT_ONCE:
-                process.load_arrays(table, types, [array_of(column) for column in some])
-            else:
-                self._insert(table, types, [list(column) for column in some])
+            self._insert(table, types, [list(column) for column in some])
         self._loaded[table] = frozenset(wanted)
 
     # ---- its end -----------------------------------------------------------------------------------
@@ -427,7 +428,7 @@ def _beyond(subject: str, more: str, paid: bool) -> DatabaseError:
 
 
 def array_of(column: Sequence[object]) -> NDArray[Any]:
-    """Return the values of a column as an array: integers and booleans as such, others as text, or None."""
+    """Return the values of a column as an array: numbers and booleans as such, others as text, or None."""
     import numpy as np
 
     kinds = {type(value) for value in column}
@@ -436,6 +437,10 @@ def array_of(column: Sequence[object]) -> NDArray[Any]:
             return np.array(column, np.int64)
     if kinds == {bool}:
         return np.array(column, bool)
+    if kinds == {float}:
+        numbers = np.array(column, np.float64)
+        if not np.isnan(numbers).any():  # which would be read as NULL
+            return numbers
     array = np.empty(len(column), object)
     array[:] = [value if value is None or isinstance(value, str) else _written(value) for value in column]
     return array

@@ -135,7 +135,7 @@ class _Serving:
         listed = ", ".join(f"TRY_CAST(c{at} AS {kind})" for at, kind in enumerate(types))
         self._connection.register("sent", {f"c{at}": array for at, array in enumerate(arrays)})
         try:
-            return self._load(f'INSERT INTO main."{name}" SELECT {listed} FROM temp.sent', None)
+            return self._load(f'INSERT INTO "{name}" SELECT {listed} FROM temp.sent', None)
         finally:
             self._connection.unregister("sent")
 

@@ -71,7 +71,7 @@ def repeats_are_answered_anew(patch: pytest.MonkeyPatch) -> None:
 
     patch.setattr(
         "dpsql.pipeline.stored_release",
-        lambda session, plan, receipt: to_bytes(release_stages(session, plan)),
+        lambda session, plan, receipt: (to_bytes(release_stages(session, plan)), None),
     )
 
 

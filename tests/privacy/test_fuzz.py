@@ -190,7 +190,7 @@ def test_models_are_drawn(clinic: Path, tmp_path: Path) -> None:
     """Most of them are answered, and judged like any other query."""
     copied = empty_like(clinic, load_policy(clinic.with_suffix(".toml")))
     with copied.connection, fuzzing(tmp_path / "w", copied, 5) as run:
-        for _ in range(5):
+        for _ in range(3):
             run.judge_written(run.queries.model(), run.world, 1.0)
-        assert run.accepted > 2
+        assert run.accepted > 1
         assert run.violations == []

@@ -392,6 +392,19 @@ def test_a_repeat_is_free_and_the_same(data: Path) -> None:
         assert (list(again), list(again.margins)) == (rows, margins)
 
 
+def test_a_sum_of_no_cells_is_nothing_without_noise(db: dpsql.Connection) -> None:
+    """What the conditions of a group rule out is 0 for everybody, and its margin says so."""
+    filters = ("ward <> 'a'", "ward = 'c'", "ward IN ('a', 'b')")
+    counted = ", ".join(f"COUNT(*) FILTER (WHERE {each})" for each in filters)
+    for name in ("COUNT(*)", "COUNT(*) FILTER (WHERE ward < 'a')"):
+        answer = db.execute(f"SELECT ward, {counted}, {name} FROM people GROUP BY ward ORDER BY ward")
+        assert [row[0] for row in answer.rows[:3]] == ["a", "b", "c"]
+        assert (answer.rows[0][1], answer.margins[0][1]) == (0, 0)
+        assert (answer.rows[0][2], answer.margins[0][2]) == (0, 0)
+        assert (answer.rows[2][3], answer.margins[2][3]) == (0, 0)
+        assert answer.margins[2][1] > 0
+
+
 def test_margins_above_the_release_follow_the_cells(db: dpsql.Connection) -> None:
     """Noises of nested counts go together: a difference of neighbours is more exact than both."""
     sql = f"SELECT n20 - n10 AS between, n90 - n80 AS later, n10, n90 FROM ({NESTED})"

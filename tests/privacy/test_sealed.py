@@ -9,13 +9,14 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from decimal import Decimal
 from pathlib import Path
 
 import duckdb
 import pytest
 
 import dpsql
-from dpsql.post.sealed import SETTINGS
+from dpsql.post.sealed import SETTINGS, array_of
 from dpsql.post.sealed_process import Failed, Full, Late, Many, Process, left, taken
 
 MEGABYTE = 2**20
@@ -302,3 +303,32 @@ def test_columns_that_are_asked_for_one_by_one_make_no_room_for_texts(tmp_path: 
             db.execute(f"SELECT max(c{at}) FROM large")
         with pytest.raises(dpsql.OperationalError, match="D604"):
             db.execute("SELECT length(repeat('x', 200000000)) FROM large LIMIT 1")
+
+
+# ---- many rows -----------------------------------------------------------------------------------------
+
+
+COLUMNS: dict[str, list[object]] = {
+    "BIGINT": [2**63 - 1, -(2**63), 0, 7],
+    "HUGEINT": [2**127 - 1, -5, 0, 7],
+    "BOOLEAN": [True, False, True, False],
+    "DOUBLE": [-0.0, 1e308, float("inf"), 5e-324],
+    "FLOAT": [0.10000000149011612, float("nan"), float("-inf"), 1.0],
+    "VARCHAR": ["", "nan", "NULL", 'it\'s "so"'],
+    "DATE": ["2024-02-29", "infinity", "0044-03-15 (BC)", "290000-01-01"],
+    "DECIMAL(9,2)": [Decimal("1.10"), Decimal("-9999999.99"), 3, Decimal(0)],
+}
+
+
+@pytest.mark.parametrize("null", [False, True])
+@pytest.mark.parametrize("kind", COLUMNS)
+def test_rows_as_arrays_are_those_as_lists(kind: str, null: bool, process: Process) -> None:
+    values = COLUMNS[kind] * 300 + ([None] * 900 if null else [])
+    for name in ("few", "many"):
+        process.load(f"CREATE TABLE {name} (x {kind})")
+    spelled = [str(value) if isinstance(value, Decimal) else value for value in values]
+    process.load(f"INSERT INTO few SELECT unnest(TRY_CAST(? AS {kind}[]))", [spelled])
+    process.load_arrays("many", [kind], [array_of(values)])
+    shown = [rows(process, f"SELECT typeof(x), CAST(x AS VARCHAR) FROM {name}") for name in ("few", "many")]
+    assert shown[0] == shown[1]
+    assert len(shown[0]) == len(values)
