@@ -27,7 +27,7 @@ from dpsql.audit.oracles import ready_measures
 from dpsql.engines import Engine
 from dpsql.engines.spark.address import SparkAddress
 from dpsql.engines.spark.engine import SparkEngine
-from dpsql.engines.spark.settings import SETTINGS
+from dpsql.engines.spark.settings import PARTITIONS, SETTINGS
 from dpsql.ir.source import Source
 from dpsql.ir.table import ExactTable
 from dpsql.planning import planned
@@ -74,7 +74,7 @@ def _on_postgres(path: Path, setting: Setting) -> Report:
 
 
 def _on_spark(path: Path, setting: Setting) -> Report:
-    """Both read parquet files of the same tables, with two threads."""
+    """Both read parquet files of the same tables, with two threads and the same settings."""
     os.environ.setdefault("PYSPARK_SUBMIT_ARGS", "--driver-memory 4g pyspark-shell")
     folder = setting.folder / f"{path.stem} files"
     folder.mkdir(exist_ok=True)
@@ -84,8 +84,8 @@ def _on_spark(path: Path, setting: Setting) -> Report:
     rules = parse_policy(path.with_suffix(".zcdp.toml").read_text(), "tpch.toml")
     with closing(SparkEngine(SparkAddress("2", folder), rules)) as engine:
         plain = engine._session.newSession()
-        for name, value in SETTINGS.items():
-            plain.conf.set(name, value)
+        for name in (*SETTINGS, PARTITIONS):
+            plain.conf.set(name, engine._session.conf.get(name))
         for name in (*PUBLIC, *PRIVATE):
             plain.read.parquet(str(folder / f"{name}.parquet")).createOrReplaceTempView(name)
         return _measured("Spark", engine, lambda sql: plain.sql(sql).collect(), path, setting)
@@ -96,11 +96,18 @@ def _measured(
 ) -> Report:
     columns = ("query", "plain", "measure", "ratio", "as DuckDB's")
     table = Table(f"{path.stem} on {name}, ms", columns)
-    ratios, unlike = [], 0
+    ratios, unlike, refused = [], 0, 0
     policy = path.with_suffix(".zcdp.toml")
     with dpsql.connect(path, policy, setting.folder / f"duckdb beside {name}.ledger") as there:
         for number in ANSWERED:
-            row, ratio, same = _compared(engine, there, plain, tpch_queries()[number], setting)
+            try:
+                row, ratio, same = _compared(engine, there, plain, tpch_queries()[number], setting)
+            except dpsql.OperationalError as refusal:
+                if refusal.code != "D605":
+                    raise
+                table.rows.append((f"Q{number}", "", "", "", "not answered"))
+                refused += 1
+                continue
             table.rows.append((f"Q{number}", *row))
             ratios.append(ratio)
             unlike += not same
@@ -111,6 +118,7 @@ def _measured(
             Verdict(f"measure / plain on {name}, geometric mean", mean, 2.0),
             Verdict(f"measure / plain on {name}, the largest", max(ratios), 5.0),
             Verdict(f"queries whose sums on {name} are not DuckDB's", unlike, 0),
+            Verdict(f"queries that are not answered on {name}", refused, 0),
         ),
     )
 

@@ -14,6 +14,7 @@ from dpsql.bind.released.public_sql import identifier
 from dpsql.bind.scope.context import Context
 from dpsql.bind.scope.scope import Visible
 from dpsql.bind.scope.sources import Private
+from dpsql.bind.scope.wrappers import unaliased
 from dpsql.errors import Error, refuse
 from dpsql.facts.identity import identifying, tells
 from dpsql.facts.schema import fact_of, facts_of
@@ -118,7 +119,7 @@ def _factors_of(
             f"{column.name} is no number",
             ctx.span(at),
             label=f"it is a {fact.type.sql}",
-            help=_as_number(fact, column.name),
+            help=_as_number(fact, _written(ctx, column, at)),
         )
     values = _values(ctx, fact)
     if values is None:
@@ -126,8 +127,8 @@ def _factors_of(
             "D301",
             f"nothing public lists the values of {column.name}",
             ctx.span(at),
-            help=f"write the conditions that count: {column.name} = 'a' AS is_a; or let the owner declare "
-            "its values",
+            help=f"write the conditions that count: {_written(ctx, column, at)} = 'a' AS is_a; "
+            "or let the owner declare its values",
         )
     return [
         Factor(Term(f"{column.name} = {text}", 0.0, 1.0), place, condition=f"{name} = {text}")
@@ -147,8 +148,8 @@ def _truth(ctx: Context, relation: Relation, column: Visible, at: exp.Expr) -> F
                 f"{column.name} is neither true nor false",
                 ctx.span(at),
                 label=f"it is a {fact.type.sql}; what is predicted is a BOOLEAN, or a number that is 0 or 1",
-                help=f"write the condition that is predicted: {column.name} {_compared(fact)} AS is_so; "
-                "DP_LINEAR predicts numbers",
+                help="write the condition that is predicted: "
+                f"{_written(ctx, column, at)} {_compared(fact)} AS is_so; DP_LINEAR predicts numbers",
             )
         condition = '"c0" > 0'
     return Factor(Term(column.name, 0.0, 1.0), 0, condition=condition)
@@ -191,14 +192,30 @@ def _values(ctx: Context, fact: Fact) -> list[Value] | None:
 def _unbounded(ctx: Context, relation: Relation, column: Visible, at: exp.Expr) -> Error:
     moment = fact_of(column.scalar, facts_of(relation)).type.kind in _IN_DAYS
     low, high = ("DATE '2020-01-01'", "DATE '2029-12-31'") if moment else ("0", "500")
+    written, named = _written(ctx, column, at), column.name if _is_named(at) else "x"
     return refuse(
         "D301",
         f"{column.name} has no finite range",
         ctx.span(at),
         label=f"its values can be any {'moment' if moment else 'number'}",
-        help=f"give it ends: CASE WHEN {column.name} IS NOT NULL THEN LEAST(GREATEST({column.name}, {low}), "
-        f"{high}) END AS {column.name}, or let the owner declare a range",
+        help=f"give it ends: CASE WHEN {written} IS NOT NULL THEN LEAST(GREATEST({written}, {low}), "
+        f"{high}) END AS {named}, or let the owner declare a range",
     )
+
+
+def _is_named(at: exp.Expr) -> bool:
+    """Whether a column of the rows has a name that can be written: its own, an alias, or one of a star."""
+    return isinstance(at, exp.Alias | exp.Column | exp.Select | exp.SetOperation)
+
+
+def _written(ctx: Context, column: Visible, at: exp.Expr) -> str:
+    """Return a column as the query writes it, without its alias; its name where a star stands for it."""
+    item = unaliased(at)
+    span = None if isinstance(item, exp.Select | exp.SetOperation) else ctx.span(item)
+    if span is None:
+        return column.name
+    text = ctx.text[span.start : span.end]
+    return text if isinstance(item, exp.Column | exp.Func) else f"({text})"
 
 
 def _as_number(fact: Fact, name: str) -> str:

@@ -31,7 +31,7 @@ from dpsql.engines.dialect import DUCKDB, Dialect
 from dpsql.engines.extremes import Extremes
 from dpsql.engines.measure_sql import CELL, measure_sql, summed_rows
 from dpsql.engines.relation_sql import Reading
-from dpsql.engines.row_cells import Ends, rows_sql
+from dpsql.engines.row_cells import Ends, Row, rows_sql
 from dpsql.engines.special_units import Limits, SpecialUnits
 from dpsql.engines.temporary_tables import InOwnInstance, TemporaryTables
 from dpsql.engines.unit_totals import UnitTotals
@@ -82,7 +82,8 @@ class FastSums:
             return (self.plain or measure_sql)(planned, few, self.dialect)
         self._asked[source.scan.table] += 1
         if self._asked[source.scan.table] <= self.limits.before:
-            return measure_sql(planned, dialect=self.dialect)
+            row = self._narrow_row(planned, size * source.fan)
+            return measure_sql(planned, dialect=self.dialect, row=row)
         arithmetic = self._arithmetic(planned, size * source.fan)
         ends = self._ends(planned) if arithmetic.doubles else {}
         found = self._extremes.interval
@@ -144,6 +145,13 @@ class FastSums:
         if not self._rounds:
             return WHOLE
         return SMALL if fits(rows, most, CELL) else DOUBLES
+
+    def _narrow_row(self, planned: MeasurePlan, rows: int) -> Row | None:
+        """Return rows that another engine adds up in 64 bits, where nothing else has to be found for them."""
+        arithmetic = None if self.dialect is DUCKDB else self._arithmetic(planned, rows)
+        if arithmetic is None or arithmetic.doubles:
+            return None
+        return rows_sql(planned, Reading(dialect=self.dialect), arithmetic)
 
     def _ends(self, planned: MeasurePlan) -> dict[Statistic, Ends]:
         """Return the ends of arguments, where known; without DOUBLEs, a product could be too large."""

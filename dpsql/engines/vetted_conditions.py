@@ -5,7 +5,7 @@
 
 Claim   each text is a total function of one row, of operands and conversions that are.
 Proof   Comparisons, AND, OR, NOT, CASE, IN and tests for NULL raise on nothing, of operands of one type.
-Test    tests/privacy/test_postgres_functions.py, tests/privacy/test_spark.py
+Test    tests/privacy/test_postgres_functions.py, tests/privacy/test_spark_functions.py
 """
 
 from __future__ import annotations

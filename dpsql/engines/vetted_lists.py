@@ -4,7 +4,7 @@
 
 Claim   each text is a total function of one row, of operands and conversions that are.
 Proof   CASE, IN and comparisons raise on nothing, of operands of one type.
-Test    tests/privacy/test_postgres_functions.py, tests/privacy/test_spark.py
+Test    tests/privacy/test_postgres_functions.py, tests/privacy/test_spark_functions.py
 """
 
 from __future__ import annotations

@@ -503,3 +503,22 @@ def test_a_fit_that_is_read_twice_is_one(db: dpsql.Connection) -> None:
     rows = db.execute(both).fetchall()
     assert len(rows) == 2
     assert all(one == other for one, other in rows)
+
+
+@pytest.mark.parametrize("item", ["ln(odd)", "ln(odd) AS l", "age / odd", "age / odd AS ratio"])
+def test_the_help_for_a_column_without_a_range_works_in_its_place(db: dpsql.Connection, item: str) -> None:
+    """It repeats what the query writes, not the name that this has afterwards."""
+    with pytest.raises(dpsql.Error) as caught:
+        db.price(f"SELECT * FROM DP_LINEAR((SELECT cost, {item} FROM people))")
+    assert caught.value.code == "D301"
+    remedy = (caught.value.help or "").removeprefix("give it ends: ").partition(", or let the owner")[0]
+    assert item.partition(" AS ")[0] in remedy
+    assert db.price(f"SELECT * FROM DP_LINEAR((SELECT cost, {remedy} FROM people))").cost == 1.0
+
+
+def test_the_help_for_a_text_without_a_list_works_in_its_place(db: dpsql.Connection) -> None:
+    with pytest.raises(dpsql.Error) as caught:
+        db.price("SELECT * FROM DP_LINEAR((SELECT cost, sex || ward AS both FROM people))")
+    remedy = (caught.value.help or "").removeprefix("write the conditions that count: ").partition(";")[0]
+    assert remedy == "(sex || ward) = 'a' AS is_a"
+    assert db.price(f"SELECT * FROM DP_LINEAR((SELECT cost, {remedy} FROM people))").cost == 1.0

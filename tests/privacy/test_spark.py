@@ -2,38 +2,28 @@
 
 from __future__ import annotations
 
-import itertools
-import math
 import os
 import threading
 from collections.abc import Callable, Iterator
-from decimal import Decimal
+from contextlib import closing
 from pathlib import Path
-from typing import Any
 
 import duckdb
 import pytest
 from postgres_worlds import EVERYTHING
 from sparks import MASTER, needs_spark
 from test_postgres import POLICY, QUERIES, TABLES
-from test_postgres_functions import VALUES, alike, argument, calls, columns_of, is_of, lookup
 
 import dpsql
 from dpsql.audit import plan_of
-from dpsql.engines.dialect import DUCKDB
 from dpsql.engines.exact_tables import measured
 from dpsql.engines.folder import Folder
-from dpsql.engines.identifiers import quote
-from dpsql.engines.spark import dialect as spelling
 from dpsql.engines.spark.address import SparkAddress
 from dpsql.engines.spark.dialect import Spark, backquoted
 from dpsql.engines.spark.engine import SparkEngine
-from dpsql.engines.spark.functions import RENDERS
+from dpsql.engines.special_units import Limits
 from dpsql.engines.stored_groups import StoredGroups
-from dpsql.errors import OperationalError
-from dpsql.ir.column import Kind, type_named
 from dpsql.ir.plan import MeasurePlan
-from dpsql.ir.scalar import Call
 from dpsql.ir.table import ExactTable
 from dpsql.session.checks import parse_policy
 
@@ -242,6 +232,20 @@ def test_what_was_found_is_of_its_own_version(clinic: Path, tmp_path: Path) -> N
         engine.close()
 
 
+def test_first_measures_add_up_in_64_bits(here: dpsql.Connection, clinic: Path) -> None:
+    """Before anything is found of a large table, its number of rows says that sums fit."""
+    rules = parse_policy(clinic.with_suffix(".toml").read_text(), "clinic.toml")
+    there = Folder(clinic, rules)
+    with closing(SparkEngine(SparkAddress(MASTER[6:-1], clinic), rules, Limits(least=0, before=99))) as first:
+        for sql in QUERIES:
+            for planned in plan_of(here._open(), sql, 1.0).measures:
+                assert isinstance(planned, MeasurePlan)
+                assert "sum(CAST(g" not in first._fast_sums().statement(planned)
+                known = sums_of(measured(planned, there._all, there._arrays))
+                assert sums_of(first.measure(planned)) == known, sql
+    there.close()
+
+
 def test_private_groups_come_in_batches(here: dpsql.Connection, clinic: Path) -> None:
     sql = "SELECT visit, COUNT(*), SUM(cost) FROM visits GROUP BY visit"
     [planned] = plan_of(here._open(), sql, 1.0).measures
@@ -253,19 +257,6 @@ def test_private_groups_come_in_batches(here: dpsql.Connection, clinic: Path) ->
     assert len(exact.groups) > 100
 
 
-def test_logarithms_are_those_that_java_says_each_bit_of(here: dpsql.Connection) -> None:
-    """Exponentials, logarithms and powers are StrictMath's, with code compiled by Spark and without."""
-    engine = engine_of(here)
-    strict = engine._session._jvm.java.lang.StrictMath
-    numbers = [0.1 * n * n + 1e-3 for n in range(40)]
-    listed = ", ".join(f"(CAST('{number!r}' AS double))" for number in numbers)
-    rows = f"SELECT x, exp(x), ln(x), log10(x), power(x, 0.37D) FROM (VALUES {listed}) AS t(x)"
-    for mode in ("true", "false"):
-        engine._session.conf.set("spark.sql.codegen.wholeStage", mode)
-        for x, *values in engine._collected(rows):
-            assert values == [strict.exp(x), strict.log(x), strict.log10(x), strict.pow(x, 0.37)]
-
-
 @pytest.mark.parametrize(
     "address",
     ["spark:local[2]", "spark+connect://host:15002", "spark:local[0]:/data", "spark:yarn:/data", "spark:"],
@@ -274,92 +265,6 @@ def test_other_addresses_are_refused(address: str) -> None:
     with pytest.raises(dpsql.OperationalError) as caught:
         dpsql.connect(address)
     assert caught.value.code == "D602"
-
-
-# ---- functions -----------------------------------------------------------------------------------------
-
-NAMES = {sql: f"c{place}" for place, sql in enumerate(VALUES)}
-FAR = frozenset(("infinity", "-infinity", "294246-12-31", "294247-06-01"))
-UNLIKE = frozenset(("+", "-", "*", "/", "//", "%", "cast", "abs", "negate", "week", "case", "coalesce"))
-"""Functions whose values differ at the ends of types, as decimals lose digits there; never for NULL."""
-
-
-def spelled(value: object) -> object:
-    if isinstance(value, float):
-        return "nan" if math.isnan(value) else value + 0.0
-    return value + 0 if isinstance(value, Decimal) else value
-
-
-def rows_sql(sql: str, duck: bool) -> str:
-    """Print the values of a type, NULL among them, as a table of one column, cast from text."""
-    name = sql if duck else spelling.type_sql(type_named(sql))
-    kept = [each for each in VALUES[sql] if each not in FAR and "\\" not in each]
-    listed = ", ".join("(NULL)" if each is None else f"('{each}')" for each in (*kept, None))
-    return f"SELECT CAST(v AS {name}) AS {{}} FROM (VALUES {listed}) AS t(v)"
-
-
-def table_of(execute: Any, printed: list[str], columns: set[str], duck: bool) -> list[Any]:
-    tables = []
-    for column in sorted(columns):
-        [sql] = [sql for sql, name in NAMES.items() if name == column.rstrip("ab")]
-        tables.append(f"({rows_sql(sql, duck).format(column)}) AS t{column}")
-    shown = ", ".join(f"{sql} AS r{place}" for place, sql in enumerate(printed))
-    order = ", ".join(
-        f"CAST({quote(column)} AS {'VARCHAR' if duck else 'string'}) AS o{column}"
-        for column in sorted(columns)
-    )
-    return [
-        tuple(map(spelled, row))
-        for row in execute(f"SELECT {shown}, {order} FROM {' CROSS JOIN '.join(tables)}")
-    ]
-
-
-def test_functions_are_total_and_mean_what_duckdb_means(here: dpsql.Connection) -> None:
-    engine, duck = engine_of(here), duckdb.connect()
-    dialect = Spark({}, lambda: ("UTC", "Europe/Oslo"))
-    duck.execute("SET TimeZone = 'UTC'")
-    grouped: dict[frozenset[str], list[tuple[Call, str, str]]] = {}
-    for scalar in itertools.islice(calls(), 0, None, 5):
-        try:
-            sql = dialect.scalar(scalar, lookup, quote)
-        except OperationalError:
-            continue  # not vetted for these types
-        known = DUCKDB.scalar(scalar, lookup, quote)
-        if is_of(scalar, (Kind.DATE, Kind.TIMESTAMP, Kind.FLOAT)):
-            target = "double" if is_of(scalar, (Kind.FLOAT,)) else "string"
-            sql, known = (
-                f"CAST({sql} AS {target})",
-                f"CAST({known} AS {'DOUBLE' if target == 'double' else 'VARCHAR'})",
-            )
-        grouped.setdefault(frozenset(columns_of(scalar)), []).append((scalar, sql, known))
-    wrong, checked = [], set()
-    for columns, known_calls in grouped.items():
-        for start in range(0, len(known_calls), 40):
-            part = known_calls[start : start + 40]
-            ours = table_of(engine._collected, [sql for _, sql, _ in part], set(columns), False)
-            theirs = table_of(
-                lambda text: duck.execute(text).fetchall(), [sql for *_, sql in part], set(columns), True
-            )
-            width = len(part)
-
-            def in_order(row: tuple[Any, ...], width: int = width) -> tuple[str, ...]:
-                return tuple(map(argument, row[width:]))
-
-            pairs = list(
-                zip(
-                    sorted(ours, key=in_order),
-                    sorted(theirs, key=in_order),
-                    strict=True,
-                )
-            )
-            for place, (scalar, *_) in enumerate(part):
-                checked.add(scalar.function)
-                unlike = [(a, b) for a, b in pairs if not alike(a[place], b[place])]
-                of_null = [a for a, b in unlike if None in a[width:]]
-                if of_null or (unlike and scalar.function not in UNLIKE):
-                    wrong.append(f"{scalar}: {[(a[place], b[place], a[width:]) for a, b in unlike][:2]}")
-    assert wrong == []
-    assert len(checked) > len(RENDERS) * 2 // 3
 
 
 # ---- planted errors ------------------------------------------------------------------------------------

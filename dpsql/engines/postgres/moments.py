@@ -90,12 +90,10 @@ def _truncated(texts: tuple[str, ...], arguments: Arguments, type: Type | None) 
 _MONTHS = f"({_YEAR} * 12 + CAST(extract(month FROM {{0}}) AS int8))"
 _QUARTERS = f"({_YEAR} * 4 + CAST(extract(quarter FROM {{0}}) AS int8))"
 _DAYS = "CAST(CAST({0} AS date) - CAST('1970-01-01' AS date) AS int8)"
-_WEEKS = "floor((CAST({0} AS date) - CAST('1970-01-05' AS date)) / CAST(7 AS numeric))"
 _COUNTED = {
     "year": _YEAR,
     "quarter": _QUARTERS,
     "month": _MONTHS,
-    "week": _WEEKS,
     "day": _DAYS,
     **{unit: f"floor(extract(epoch FROM {{0}}) / {size})" for unit, size in _SECONDS.items()},
     **{
@@ -107,12 +105,13 @@ _COUNTED = {
 
 
 def _difference(texts: tuple[str, ...], arguments: Arguments, type: Type | None) -> str:
-    """The periods that begin between two moments."""
+    """The periods that begin between two moments; of weeks, those that fit between their days."""
     unit = unit_of(arguments[0])
-    if unit not in _COUNTED:
+    number = _COUNTED.get("day" if unit == "week" else unit)
+    if number is None:
         raise NotVetted(f"date_diff of {unit}")
-    number = _COUNTED[unit]
-    between = narrowed(f"{number.replace('{0}', '{1}')} - {number}", BIGINT)
+    difference = f"{number.replace('{0}', '{1}')} - {number}"
+    between = narrowed(f"({difference}) / 7" if unit == "week" else difference, BIGINT)
     whole = f"CASE WHEN {_inside('{0}')} AND {_inside('{1}')} THEN {between} END"
     moments = (_moment(text, argument) for text, argument in zip(texts[1:], arguments[1:], strict=True))
     return f"({once(whole, *moments)})"

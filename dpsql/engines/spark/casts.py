@@ -7,7 +7,7 @@ Claim   with ANSI off, no text that is printed here raises on a row, whatever th
 Proof   Without ANSI, a cast that fails is NULL, cut or wrapped, and arithmetic wraps or is NULL. Where it
         would be cut or wrapped, the cast stands in a CASE whose condition is exact: NaN is above all numbers,
         so that BETWEEN is false for it. settings.py checks that ANSI is off, before each measure.
-Test    tests/privacy/test_spark.py: every pair of types, over values that break engines
+Test    tests/privacy/test_spark_functions.py: every pair of types, over values that break engines
 """
 
 from __future__ import annotations

@@ -231,9 +231,10 @@ class SparkEngine(Folder):
         """Fetch whole numbers without NULL as arrays, by the names of their columns."""
         import numpy as np
 
-        with self._silent():
-            names = self._session.sql(backquoted(sql)).columns
-        rows = np.array(self._collected(sql), dtype=np.int64).reshape(-1, len(names))
+        with self._job():
+            frame = self._session.sql(backquoted(sql))
+            names, fetched = frame.columns, frame.collect()
+        rows = np.array([tuple(row) for row in fetched], dtype=np.int64).reshape(-1, len(names))
         return dict(zip(names, rows.T, strict=True))
 
     @contextmanager

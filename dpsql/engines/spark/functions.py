@@ -7,7 +7,7 @@
 Claim   with ANSI off, every text is a total function of one row, and gives the same value on every machine.
 Proof   Comparisons, choices and tests for NULL raise on nothing, of operands of one type; texts compare by
         their bytes. The other files say what holds of theirs.
-Test    tests/privacy/test_spark.py: each function over values that break engines, beside DuckDB's value
+Test    tests/privacy/test_spark_functions.py: each function over values that break engines
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ Claim   with ANSI off, no text that is printed here raises on a row; each moment
 Proof   Moments that are read, and constants, are of these years (engine.py), and so is what is made here:
         each sum is compared with the ends. An interval is one of 20,000 years at most, so that no sum leaves
         the 64 bits of microseconds, where Java raises. A zone is one of ``zones``, the names that Java has.
-Test    tests/privacy/test_spark.py
+Test    tests/privacy/test_spark_functions.py
 """
 
 from __future__ import annotations
@@ -117,7 +117,6 @@ _COUNTED = {
     "year": "CAST(year({0}) AS bigint)",
     "quarter": "CAST(year({0}) * 4 + quarter({0}) AS bigint)",
     "month": "CAST(year({0}) * 12 + month({0}) AS bigint)",
-    "week": f"({_DAYS} + 3 - pmod({_DAYS} + 3, 7)) div 7",
     "day": _DAYS,
     **{unit: _floored(size) for unit, size in _SIZES.items()},
 }
@@ -130,12 +129,13 @@ def _between(form: str, texts: tuple[str, ...], arguments: Arguments) -> str:
 
 
 def _difference(texts: tuple[str, ...], arguments: Arguments, type: Type | None) -> str:
-    """The periods that begin between two moments."""
+    """The periods that begin between two moments; of weeks, those that fit between their days."""
     unit = unit_of(arguments[0])
-    if unit not in _COUNTED:
+    number = _COUNTED.get("day" if unit == "week" else unit)
+    if number is None:
         raise NotVetted(f"date_diff of {unit}")
-    number = _COUNTED[unit]
-    return _between(f"({number.replace('{0}', '{1}')}) - ({number})", texts, arguments)
+    between = f"({number.replace('{0}', '{1}')}) - ({number})"
+    return _between(f"({between}) div 7" if unit == "week" else between, texts, arguments)
 
 
 def _elapsed(texts: tuple[str, ...], arguments: Arguments, type: Type | None) -> str:

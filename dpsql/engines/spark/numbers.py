@@ -5,10 +5,11 @@
 
 Claim   with ANSI off, no text that is printed here raises on a row, and each gives the same value on every
         machine.
-Proof   Arithmetic of decimals is NULL beyond 38 digits, and that of DOUBLEs is IEEE's. Exponentials,
-        logarithms and powers are those of Java's StrictMath, which says each bit of them; angles are not, so
-        that they have no text here. Whole numbers are cast from DOUBLEs below 2^52 only.
-Test    tests/privacy/test_spark.py: each function over values that break engines; StrictMath bit for bit
+Proof   Arithmetic of two decimals is NULL beyond 38 digits, and that of DOUBLEs is IEEE's; Spark's negation
+        and absolute value of a decimal raise there, and are not used. Exponentials, logarithms and powers are
+        those of Java's StrictMath, which says each bit of them; angles are not, so that they have no text
+        here. Whole numbers are cast from DOUBLEs below 2^52 only.
+Test    tests/privacy/test_spark_functions.py: over values that break engines; StrictMath bit for bit
 """
 
 from __future__ import annotations
@@ -93,14 +94,18 @@ def _doubles(texts: tuple[str, ...], arguments: Arguments) -> tuple[str, ...]:
 # ---- signs and rounding ------------------------------------------------------------------------------
 
 
-def _negated(form: str) -> Render:
+def _negated(absolute: bool) -> Render:
+    """Print 0 - x: Spark's own sign rounds a decimal to 34 digits, and raises where these are too many."""
+
     def render(texts: tuple[str, ...], arguments: Arguments, type: Type | None) -> str:
         (argument,) = arguments
-        if argument.kind is Kind.INTEGER:
-            return f"({narrowed(form.format(_exact(texts[0], argument.type)), argument.type)})"
-        if argument.kind not in (Kind.DECIMAL, Kind.FLOAT):
+        if argument.kind is Kind.FLOAT:
+            return f"(abs({texts[0]}))" if absolute else f"(-{texts[0]})"
+        if argument.kind not in (Kind.DECIMAL, Kind.INTEGER):
             raise NotVetted(f"a sign of type {argument.type.said}")
-        return f"({form.format(texts[0])})"
+        exact, less = _exact(texts[0], argument.type), f"{_exact('0', argument.type)} - {{0}}"
+        form = f"CASE WHEN {{0}} < 0 THEN {less} ELSE {{0}} END" if absolute else less
+        return f"({narrowed(once(form, exact), argument.type)})"
 
     return render
 
@@ -258,8 +263,8 @@ RENDERS: Mapping[str, Render] = MappingProxyType(
         **{sign: _arithmetic(sign) for sign in ("+", "-", "*", "/")},
         "//": _divided("({0} - {0} % {1}) / {1}", "//"),
         "%": _divided("{0} % {1}", "%"),
-        "negate": _negated("-{}"),
-        "abs": _negated("abs({})"),
+        "negate": _negated(False),
+        "abs": _negated(True),
         "sign": _sign,
         "isnan": _not_a_number,
         "isfinite": _finite(False),

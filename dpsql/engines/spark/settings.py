@@ -52,6 +52,10 @@ SETTINGS = {
     "spark.sql.optimizer.excludedRules": "",
 }
 
+PARTITIONS = "spark.sql.shuffle.partitions"
+_PARTS = 8
+"""The parts of a shuffle for each thread: every part is a file of its own, which is encrypted apart."""
+
 _LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger", "py4j", "py4j.clientserver")
 """Python's side of Spark writes messages of failed jobs, which may quote rows, to these."""
 
@@ -72,6 +76,7 @@ def new_session(master: str) -> Any:
         session = _STARTED["session"].newSession()
     for name, value in SETTINGS.items():
         session.conf.set(name, value)
+    session.conf.set(PARTITIONS, str(_PARTS * session.sparkContext.defaultParallelism))
     check_session(session)
     return session
 

@@ -7,7 +7,7 @@ Claim   with ANSI off, no text that is printed here raises on a row, and none ma
         each use.
 Proof   Positions, lengths, patterns and separators are constants that Spark takes, or there is no text. What
         makes a text longer has its arguments cut, and its result.
-Test    tests/privacy/test_spark.py
+Test    tests/privacy/test_spark_functions.py
 """
 
 from __future__ import annotations
