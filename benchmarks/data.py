@@ -38,6 +38,14 @@ def plain(db: dpsql.Connection) -> duckdb.DuckDBPyConnection:
     return connection.cursor()
 
 
+def plain_copy(path: Path) -> duckdb.DuckDBPyConnection:
+    """Return plain DuckDB on a copy of the file, with its own settings: those of dpsql's may be slower."""
+    beside = path.with_suffix(".plain.duckdb")
+    if not beside.exists():
+        shutil.copy(path, beside)
+    return duckdb.connect(str(beside), read_only=True)
+
+
 def connect(path: Path, accountant: str = "zcdp") -> dpsql.Connection:
     """Return an owner's connection under the policy of that accountant, with its own ledger.
 

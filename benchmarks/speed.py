@@ -10,14 +10,11 @@ from __future__ import annotations
 
 import itertools
 import math
-import shutil
 import statistics
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-import duckdb
-
-from benchmarks.data import baskets, connect, people, tiny_tpch, tpch, tpch_queries, visits
+from benchmarks.data import baskets, connect, people, plain_copy, tiny_tpch, tpch, tpch_queries, visits
 from benchmarks.timing import Report, Runs, Setting, Table, Verdict, alternate
 
 LINES = """
@@ -88,10 +85,7 @@ def whole_calls(
     path: Path, accountant: str, texts: Sequence[str], rounds: int, warm: int
 ) -> Iterator[tuple[Runs, Runs]]:
     """Yield plain DuckDB's times and ours for each text, all in one session."""
-    beside = path.with_suffix(".plain.duckdb")
-    if not beside.exists():
-        shutil.copy(path, beside)
-    with connect(path, accountant) as db, duckdb.connect(str(beside), read_only=True) as plain:
+    with connect(path, accountant) as db, plain_copy(path) as plain:
         for sql in texts:
 
             def theirs(sql: str = sql) -> object:
