@@ -135,6 +135,11 @@ def _unset(node: exp.Expr) -> set[str]:
     return {name for name, value in node.args.items() if not value}
 
 
+def _fresh(ctx: Context, names: tuple[str, ...]) -> str:
+    """Return a name for a hidden margin that is none of these columns, one of which is called margin."""
+    return next(name for name in iter(lambda: ctx.fresh("margin"), "") if name not in names)
+
+
 def _opened(ctx: Context, measure: Measure) -> Open:
     """Return the SQL that reads the result; the first of its numbers has a margin."""
     table, model = measure.name, measure.model
@@ -143,7 +148,7 @@ def _opened(ctx: Context, measure: Measure) -> Open:
     read = [(name, name) for name in names]
     number = model.numbers[0]
     ends = (margin_of(number), *((low_of(number), high_of(number)) if ctx.intervals else ()))
-    hidden = tuple(ctx.fresh("margin") for _ in ends)
+    hidden = tuple(_fresh(ctx, names) for _ in ends)
     read += zip(hidden, ends, strict=True)
     tree = exp.Select(
         expressions=[

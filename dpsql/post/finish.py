@@ -249,9 +249,9 @@ def _exact(finish: Finish, statistics: list[Statistic], sums: NDArray[np.int64])
 
 
 def _is_small(sums: NDArray[np.int64], factor: int, d: int) -> bool:
-    """Whether whole numbers of 64 bits hold each sum times the factor, with the divisor added twice."""
+    """Whether 64 bits hold the factor, and each sum times the factor with the divisor added twice."""
     most = max(map(abs, (int(sums.min()), int(sums.max())))) if sums.size else 0
-    return most * abs(factor) + 2 * d <= MOST
+    return max(most, 1) * abs(factor) + 2 * d <= MOST
 
 
 def as_delivered(widths: Floats, type: Type) -> Floats:

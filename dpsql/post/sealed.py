@@ -362,16 +362,17 @@ class Sealed:
         if numbered:
             types.append("BIGINT")
             lists.append(list(range(len(lists[0]))))
-        self._insert(name, types, lists)
+        self._insert(f"temp.{quote(name)}", types, lists)
 
-    def _insert(self, name: str, types: list[str], lists: list[list[object]]) -> None:
+    def _insert(self, table: str, types: list[str], lists: list[list[object]]) -> None:
+        """Insert rows, given column by column, into a table that is named with its schema."""
         listed = ", ".join(f"unnest(TRY_CAST(? AS {kind}[]))" for kind in types)
         for start in range(0, len(lists[0]), _AT_ONCE):
             some = [values[start : start + _AT_ONCE] for values in lists]
             if len(some[0]) > _FEW:
-                self._open().load_arrays(name, types, [array_of(values) for values in some])
+                self._open().load_arrays(table, types, [array_of(values) for values in some])
             else:
-                self._open().load(f"INSERT INTO {quote(name)} SELECT {listed}", some)
+                self._open().load(f"INSERT INTO {table} SELECT {listed}", some)
 
     def _load_tables(self, tables: Sequence[str], sql: str) -> None:
         """Copy what SQL can read of public tables into the engine once, under their names in the policy."""
@@ -397,7 +398,8 @@ class Sealed:
         process.load(f"CREATE OR REPLACE TABLE {quote(table)} ({listed})")
         for start in range(0, len(rows), _AT_ONCE):
             some = zip(*rows[start : start + _AT_ONCE], strict=True)
-            self._insert(table, types, [list(column) for column in some])
+            sent = [_all_sent(column, kind) for column, kind in zip(some, types, strict=True)]
+            self._insert(f"main.{quote(table)}", types, sent)
         self._loaded[table] = frozenset(wanted)
 
     # ---- its end -----------------------------------------------------------------------------------

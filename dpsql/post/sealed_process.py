@@ -95,7 +95,7 @@ class Process:
         self._ask(("load", sql, parameters))
 
     def load_arrays(self, table: str, types: list[str], arrays: list[NDArray[Any]]) -> None:
-        """Insert rows into a table, column by column, without limits of time and memory."""
+        """Insert rows into a table (SQL, with its schema), column by column, without limits."""
         self._ask(("arrays", table, types, arrays))
 
     def run(self, sql: str, seconds: float, memory: int, most: int | None) -> list[tuple[Any, ...]]:

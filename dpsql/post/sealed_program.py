@@ -71,6 +71,7 @@ class _Serving:
         self._mapped, self._loaded = 0, 0  # bytes of an empty database, and of what was loaded since
         self._memory = 0
         self.began = 0  # bytes that were mapped when the request arrived
+        self._sent = f"sent {os.urandom(8).hex()}"  # a name that no table has
 
     def reply(self, request: str, *words: Any) -> tuple[Any, ...] | None:
         try:
@@ -129,15 +130,14 @@ class _Serving:
         return ("loaded",)
 
     def _arrays(self, table: str, types: list[str], arrays: list[Any]) -> tuple[Any, ...]:
-        """Insert rows that are given as one array of each column; each value is cast to its type."""
+        """Insert rows, an array for each column, into a table with its schema; all are cast to its types."""
         assert self._connection is not None
-        name = table.replace('"', '""')
         listed = ", ".join(f"TRY_CAST(c{at} AS {kind})" for at, kind in enumerate(types))
-        self._connection.register("sent", {f"c{at}": array for at, array in enumerate(arrays)})
+        self._connection.register(self._sent, {f"c{at}": array for at, array in enumerate(arrays)})
         try:
-            return self._load(f'INSERT INTO "{name}" SELECT {listed} FROM temp.sent', None)
+            return self._load(f'INSERT INTO {table} SELECT {listed} FROM "{self._sent}"', None)
         finally:
-            self._connection.unregister("sent")
+            self._connection.unregister(self._sent)
 
     def _run(self, sql: str) -> tuple[Any, ...]:
         assert self._connection is not None

@@ -311,6 +311,12 @@ def test_columns_that_are_asked_for_one_by_one_make_no_room_for_texts(tmp_path: 
 COLUMNS: dict[str, list[object]] = {
     "BIGINT": [2**63 - 1, -(2**63), 0, 7],
     "HUGEINT": [2**127 - 1, -5, 0, 7],
+    "UHUGEINT": [
+        "340282366920938463463374607431768211455",
+        "0",
+        "5",
+        "170141183460469231731687303715884105728",
+    ],
     "BOOLEAN": [True, False, True, False],
     "DOUBLE": [-0.0, 1e308, float("inf"), 5e-324],
     "FLOAT": [0.10000000149011612, float("nan"), float("-inf"), 1.0],
@@ -328,7 +334,28 @@ def test_rows_as_arrays_are_those_as_lists(kind: str, null: bool, process: Proce
         process.load(f"CREATE TABLE {name} (x {kind})")
     spelled = [str(value) if isinstance(value, Decimal) else value for value in values]
     process.load(f"INSERT INTO few SELECT unnest(TRY_CAST(? AS {kind}[]))", [spelled])
-    process.load_arrays("many", [kind], [array_of(values)])
+    process.load_arrays("main.many", [kind], [array_of(values)])
     shown = [rows(process, f"SELECT typeof(x), CAST(x AS VARCHAR) FROM {name}") for name in ("few", "many")]
     assert shown[0] == shown[1]
     assert len(shown[0]) == len(values)
+
+
+@pytest.mark.parametrize("many", [2, 600])
+def test_public_tables_arrive_as_they_are(many: int, tmp_path: Path) -> None:
+    """Whatever they are called, and numbers of 128 bits too."""
+    path = tmp_path / "data.duckdb"
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("CREATE TABLE people AS SELECT i AS id, i % 3 AS g FROM range(300) AS t(i)")
+        largest = "340282366920938463463374607431768211455"
+        number = f"CASE WHEN i > 0 THEN '{largest}' ELSE '0' END::UHUGEINT AS v"
+        connection.execute(f"CREATE TABLE sent AS SELECT i % 3 AS g, {number} FROM range({many}) AS t(i)")
+    path.with_suffix(".toml").write_text(
+        '[budget]\nepsilon = 10\ndelta = 1e-6\n[unit]\ntable = "people"\nkey = "id"\n'
+        "[tables.people.columns]\ng = { range = [0, 2] }\n[tables.sent]\npublic = true\n"
+    )
+    with dpsql.connect(path) as db:
+        asked = "SELECT count(*), count(v), CAST(max(v) AS VARCHAR) FROM sent"
+        assert db.execute(asked).rows == [(many, many, largest)]
+        counted = "SELECT g, COUNT(*) AS n FROM people GROUP BY g"
+        joined = db.execute(f"SELECT n FROM ({counted}) AS c JOIN sent USING (g)").rows
+        assert len(joined) == many
