@@ -20,6 +20,7 @@ Test    tests/unit/test_posteriors.py
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable
 from functools import partial
 
@@ -45,6 +46,8 @@ _FITS = 600.0
 
 _LOOKS = ((12, 4), (6, 16))
 """Parts of the line, and places in each, at which the density is computed: first widely, then closely."""
+
+_EVEN = {parts * places: np.linspace(0, 1, parts * places) for parts, places in _LOOKS}
 
 _REACH = 9.0
 """Deviations from the mean, on either side, that are looked at first."""
@@ -80,13 +83,12 @@ class Summary:
 class Family:
     """A family of likelihoods, with its conjugate prior.
 
-    ``total`` is the logarithm of the integral of prior(x) exp(y f(x) + m g(x)), and ``moments`` are the mean
-    and the variance of the parameter, given the hidden numbers. ``spread``: how wide sampling is, in units of
-    each number. ``least`` are the least hidden numbers, and ``whole`` says which of them are whole.
+    ``logs`` are the base, and the logarithm of the integral of prior(x) exp(y f(x) + m g(x)); ``moments`` are
+    the mean and the variance of the parameter, given the hidden numbers. ``spread``: how wide sampling is, in
+    units of each number. ``least`` are the least hidden numbers, and ``whole`` says which of them are whole.
     """
 
-    base: Callable[[Floats, Floats], Floats]
-    total: Callable[[Floats, Floats], Floats]
+    logs: Callable[[Floats, Floats], tuple[Floats, Floats]]
     moments: Callable[[Floats, Floats], tuple[Floats, Floats]]
     powers: Callable[[Floats], tuple[Floats, Floats, Floats]]
     """f, g and the logarithm of the prior at places of the line."""
@@ -109,22 +111,29 @@ def summary(family: Family, seen: Seen, pairs: int = 2**22) -> Summary | None:
     (first, shares), (second, others) = (_hidden(family, seen, place, steps[place]) for place in range(2))
     if not 0 < first.size * second.size <= pairs:
         return None
-    away = np.broadcast_arrays(seen.numbers[0] - first[:, np.newaxis], seen.numbers[1] - second)
+    log_weights = seen.noise(seen.numbers[0] - first[:, np.newaxis], seen.numbers[1] - second[np.newaxis, :])
     first, second = first[:, np.newaxis] / size, second[np.newaxis, :] / size
-    log_weights = seen.noise(*away) + np.add.outer(shares, others) + family.base(first, second)
-    mean, variance = _moments(family, log_weights + family.total(first, second), first, second)
+    base, total = family.logs(first, second)
+    log_weights = log_weights + np.add.outer(shares, others) + base
+    mean, variance = _moments(family, log_weights + total, first, second)
     if not (math.isfinite(mean) and variance > 0):
         return None
     sd = math.sqrt(variance)
     middle, reach = family.on_line(mean, sd)
     ends = middle - _REACH * reach, middle + _REACH * reach
     tails = [0.0, 1.0]
+    top = log_weights.max()
+    weights, range_ = np.exp(log_weights - top), float(top - log_weights.min())
     for parts, places_of_part in _LOOKS:
-        line = np.linspace(*ends, parts * places_of_part)
-        shares = _shares(family, log_weights, first[:, 0], second[0], line.reshape(parts, places_of_part))
-        shares = tails[0] + (tails[1] - tails[0]) * shares
+        line = ends[0] + (ends[1] - ends[0]) * _EVEN[parts * places_of_part]
+        powers = family.powers(line)
+        below = _shares_at_once(powers, weights, range_, first[:, 0], second[0])
+        if below is None:
+            parted = line.reshape(parts, places_of_part)
+            below = _shares(family, log_weights, first[:, 0], second[0], parted)
+        below = tails[0] + (tails[1] - tails[0]) * below
         wanted = (_CUT, (1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2, 1 - _CUT)
-        least, low, high, most = np.interp(wanted, shares, line).tolist()
+        least, low, high, most = np.interp(wanted, below, line).tolist()
         ends, tails = (least, most), [_CUT, 1 - _CUT]
     low, high = family.off_line(np.array([low, high])).tolist()
     return Summary(mean, sd, low, high)
@@ -175,21 +184,30 @@ def _moments(family: Family, log_weights: Floats, first: Floats, second: Floats)
     return mean, float((weights * (variances + np.square(means - mean))).sum())
 
 
-def _shares(family: Family, log_weights: Floats, first: Floats, second: Floats, line: Floats) -> Floats:
-    """Return the share of the density up to each place of the line, which is cut into parts.
+def _shares_at_once(
+    powers: tuple[Floats, Floats, Floats], weights: Floats, range_: float, first: Floats, second: Floats
+) -> Floats | None:
+    """Return the share of the density up to each place of the line: one product of matrices.
 
-    Where no term is too large or too small for a float, the density is one product of matrices. Else the
-    likelihood in each part is that at the part's middle, times what powers add: a product for each of them.
+    None where a term may be too large or too small for a float. The powers are largest at an end of the line.
+    """
+    f, g, prior = powers
+    steep = (max(abs(float(power[0])), abs(float(power[-1]))) for power in (f, g))
+    wide = (float(hidden[-1] - hidden[0]) for hidden in (first, second))
+    if sum(map(operator.mul, steep, wide)) + range_ >= _FITS:
+        return None
+    i, j = float(first[0] + first[-1]) / 2, float(second[0] + second[-1]) / 2
+    left, right = np.exp(np.multiply.outer(f, first - i)), np.exp(np.multiply.outer(g, second - j))
+    summed = ((left @ weights) * right).sum(axis=1)
+    return _up_to(np.log(summed) + f * i + g * j + prior)
+
+
+def _shares(family: Family, log_weights: Floats, first: Floats, second: Floats, line: Floats) -> Floats:
+    """Return the same of a line that is cut into parts.
+
+    The likelihood in each part is that at the part's middle, times what powers add: a product for each part.
     """
     f, g, prior = family.powers(line)
-    top = log_weights.max()
-    ranges = np.abs(f).max() * np.ptp(first) + np.abs(g).max() * np.ptp(second) + top - log_weights.min()
-    if ranges < _FITS:
-        i, j = first.mean(), second.mean()
-        left = np.exp(np.multiply.outer(f.ravel(), first - i))
-        right = np.exp(np.multiply.outer(g.ravel(), second - j))
-        summed = ((left @ np.exp(log_weights - top)) * right).sum(axis=1)
-        return _up_to(np.log(summed) + f.ravel() * i + g.ravel() * j + prior.ravel())
     steepest = np.ptp(f, axis=1).max() * np.ptp(first), np.ptp(g, axis=1).max() * np.ptp(second)
     if line.shape[1] > 1 and max(steepest) > _STEEP:  # each place is a part of its own
         return _shares(family, log_weights, first, second, line.reshape(-1, 1))
@@ -230,9 +248,15 @@ def beta(a: float, b: float) -> Family:
         f, g = -np.logaddexp(0.0, -x), -np.logaddexp(0.0, x)
         return f, g, a * f + b * g
 
+    def logs(y: Floats, m: Floats) -> tuple[Floats, Floats]:
+        n = y + m
+        ways, of_y, of_m = log_gamma(n + 1), log_gamma(y + 1), log_gamma(m + 1)
+        if a == b == 1:
+            return ways - of_y - of_m, of_y + of_m - ways - np.log(n + 1)
+        return ways - of_y - of_m, log_gamma(y + a) + log_gamma(m + b) - log_gamma(n + (a + b))
+
     return Family(
-        base=lambda y, m: log_gamma(y + m + 1) - log_gamma(y + 1) - log_gamma(m + 1),
-        total=lambda y, m: log_gamma(y + a) + log_gamma(m + b) - log_gamma(y + m + (a + b)),
+        logs=logs,
         moments=moments,
         powers=powers,
         on_line=lambda mean, sd: (math.log(mean / (1 - mean)), sd / (mean * (1 - mean))),
@@ -250,8 +274,10 @@ def gamma(a: float, b: float) -> Family:
         return (y + a) / (m + b), (y + a) / np.square(m + b)
 
     return Family(
-        base=lambda y, m: y * np.log(m) - log_gamma(y + 1),
-        total=lambda y, m: log_gamma(y + a) - (y + a) * np.log(m + b),
+        logs=lambda y, m: (
+            y * np.log(m) - log_gamma(y + 1),
+            log_gamma(y + a) - (y + a) * np.log(m + b),
+        ),
         moments=moments,
         powers=lambda x: (x, -np.exp(x), a * x - b * np.exp(x)),
         on_line=lambda mean, sd: (math.log(mean), sd / mean),
@@ -265,9 +291,13 @@ def gamma(a: float, b: float) -> Family:
 def normal(sd: float) -> Family:
     """Return the family of a mean, from the sum y of m values of deviation ``sd``; the prior is flat."""
     variance = sd * sd
+
+    def logs(y: Floats, m: Floats) -> tuple[Floats, Floats]:
+        sampling, seen = -0.5 * np.log(m), np.square(y) / (2 * variance * m)
+        return sampling - seen, sampling + seen
+
     return Family(
-        base=lambda y, m: -0.5 * np.log(m) - np.square(y) / (2 * variance * m),
-        total=lambda y, m: -0.5 * np.log(m) + np.square(y) / (2 * variance * m),
+        logs=logs,
         moments=lambda y, m: (y / m, variance / m + 0 * y),
         powers=lambda x: (x / variance, -np.square(x) / (2 * variance), 0 * x),
         on_line=lambda mean, sd: (mean, sd),

@@ -175,6 +175,8 @@ def _density(weights: Floats, sizes: Floats, name: str) -> Noise | None:
             return None
         root = np.linalg.inv(used)
     (a, b), (c, d) = root.tolist()
+    if b == 0 == c:  # each has a draw of its own
+        return lambda first, second: _standard(a * first, name) + _standard(d * second, name)
     return lambda first, second: (
         _standard(a * first + b * second, name) + _standard(c * first + d * second, name)
     )
