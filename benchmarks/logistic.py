@@ -57,7 +57,7 @@ COLUMNS = (
 
 
 def run(setting: Setting) -> Report:
-    sizes = ((1_000, 1),) if setting.quick else ((1_000, 12), (10_000, 24), (100_000, 6))
+    sizes = ((1_000, 1),) if setting.quick else ((1_000, 12), (10_000, 200), (100_000, 40))
     table = Table("a logistic fit on ten numbers, epsilon 1", COLUMNS)
     for persons, sets in sizes:
         found = np.array([_figures(setting, persons, seed) for seed in range(sets)])
