@@ -151,9 +151,7 @@ class KeptPlans:
             kept.questions = tuple(heard)
         if key is not None and kept.questions[0][1] and listed(kept.plan) <= LISTED:
             self._plans[key] = kept
-            while (
-                len(self._plans) > MOST or sum(listed(each.plan) for each in self._plans.values()) > TOGETHER
-            ):
+            while len(self._plans) > MOST or self._listed() > TOGETHER:
                 del self._plans[next(iter(self._plans))]
         self.last = kept
         return kept

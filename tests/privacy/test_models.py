@@ -473,11 +473,7 @@ ODDS = "DP_LOGISTIC((SELECT smoker, age FROM people))"
     [
         (LINES, LINES, 3),
         (LINES, "dp_linear((select cost, age from people))", 3),
-        (
-            "DP_LOGISTIC((SELECT smoker, age FROM people))",
-            "DP_LOGISTIC((SELECT smoker, age FROM people))",
-            10,
-        ),
+        (ODDS, ODDS, 10),
         (LINES, "DP_LINEAR((SELECT cost, bmi FROM people))", 6),
         (LINES, "DP_LINEAR((SELECT OPTIONS(max_rows_contributed = 2) cost, age FROM people))", 6),
         (LINES, "DP_LINEAR((SELECT cost, age FROM people WHERE sex = 'M'))", 6),
