@@ -237,20 +237,20 @@ def silent_rows(session: Session, plan: Plan) -> list[tuple[object, ...]]:
 
 
 def coarseness(plan: Plan) -> float:
-    """Return the largest grid step of a plan, in SQL units."""
+    """Return the most that values are rounded to in a plan, in SQL units."""
     measures = [planned.measure for stage in plan.stages for planned in stage.measures]
     return max((grain(finish, m) for m in measures for finish in m.finishes), default=0.0)
 
 
 def grain(finish: Finish, measure: Measure) -> float:
-    """Return the largest grid step of an aggregate; a sum of 300 rows may be off by 300 steps.
+    """Return what an aggregate's values are rounded to; a sum of 300 rows may be off by 300 of it.
 
     In ratios (most moments), the rounding errors of rows do not add up.
     """
     statistics = [measure.statistics[i] for number in finish.statistics for i in number]
     if not statistics or statistics[0].part not in CELLS:
         slope = 1.0 if finish.line is None else abs(float(finish.line.slope))
-        return slope * max((float(statistic.step) for statistic in statistics), default=0.0)
+        return slope * max((float(statistic.unit) for statistic in statistics), default=0.0)
     cell = statistics[0]
     first = cell.most * float(cell.step) if cell.other is None else width_of(cell.low, cell.high)
     second = first if cell.other is None else width_of(cell.other.low, cell.other.high)

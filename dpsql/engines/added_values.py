@@ -4,21 +4,19 @@
 
 Claim   the result is the sum of the cells, to the last digit.
 Proof   ``ends`` say that no value is beyond the range: a cell is (value - offset) * per_step, rounded.
-        A value is a whole number of 10^-scale, per_step is a multiple of 10^scale, and the offset is a whole
-        number: the product is whole, and the DOUBLE that is rounded to it is off by less than a half, since
-        it is below 2^40. DECIMALs and whole numbers are added up exactly, and what is multiplied stays below
-        2^115, in 128 bits: fewer than 2^53 rows (``fits``) of less than 2^62 steps.
+        A value, rounded to the statistic's digits if it has any, is a whole number of 10^-scale, per_step is
+        a multiple of 10^scale, and the offset is a whole number: the product is whole, and the DOUBLE that
+        is rounded to it is off by less than a half, since it is below 2^40. DECIMALs and whole numbers are
+        added up exactly, and what is multiplied stays below 2^115, in 128 bits: fewer than 2^53 rows
+        (``fits``) of less than 2^62 steps.
 Test    tests/privacy/test_light_units.py, grammar_tests/test_corrected.py
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from dpsql.engines.arithmetic import Arithmetic
 from dpsql.engines.dialect import DUCKDB, Dialect
 from dpsql.ir.column import BIGINT, HUGEINT, Fact, Kind, Type, decimal_size
-from dpsql.ir.scalar import Scalar
 from dpsql.ir.statistic import Part, Statistic
 
 _DIGITS = 6
@@ -27,15 +25,15 @@ _DIGITS = 6
 
 def whole_multiples(
     statistic: Statistic,
-    facts: Mapping[Scalar, Fact],
+    fact: Fact | None,
     ends: tuple[float, float] | None,
     arithmetic: Arithmetic,
 ) -> bool:
     """Whether the sum of the statistic's cells is told by the sum of its values."""
     if statistic.part not in (Part.VALUE, Part.REST) or ends is None or not arithmetic.doubles:
         return False
-    assert statistic.argument is not None
-    of_type, per_step = facts[statistic.argument].type, 1 / statistic.step
+    assert fact is not None
+    of_type, per_step = fact.type, 1 / statistic.step
     if of_type.kind not in (Kind.INTEGER, Kind.DECIMAL) or _scale(of_type) > _DIGITS:
         return False
     within = statistic.low <= ends[0] and ends[1] <= statistic.high

@@ -10,7 +10,8 @@ Proof   A column's own values, as DOUBLEs, are between the two that were read. T
         since DuckDB orders it last; then nothing is said. +, - and * of DOUBLEs are monotone in each
         argument, rounding too, so that the ends of a result are at ends of its arguments, computed in the
         same arithmetic. Whole numbers and decimals are computed exactly, and here as DOUBLEs: their ends are
-        widened by more than that is off by. NULL is never clamped. Values in a relation are some of those in
+        widened by more than that is off by. NULL is never clamped. What is rounded
+        to digits has the ends that are next to these. Values in a relation are some of those in
         the table (``stored_column``). An interval is told only where DOUBLEs hold the digits of its ends; of
         sums, differences and products of such columns functions/numbers/arithmetic.py computes the corners
         exactly, and keeps a guard but where they stay a billionth below what the type holds.
@@ -26,6 +27,7 @@ import math
 from collections.abc import Callable
 from dataclasses import field
 from decimal import Decimal
+from fractions import Fraction
 
 from dpsql.engines.dialect import DUCKDB, Dialect
 from dpsql.engines.identifiers import quote
@@ -56,7 +58,11 @@ class Extremes:
         """Return the ends of the argument of a sum; None if they are not known."""
         if statistic.argument is None or statistic.part not in (Part.VALUE, Part.REST):
             return None
-        return self.ends(statistic.argument, relation)
+        ends = self.ends(statistic.argument, relation)
+        if ends is None or statistic.digits is None:
+            return ends
+        low, high = (Fraction(end) * 10**statistic.digits for end in ends)
+        return math.floor(low) / 10**statistic.digits, math.ceil(high) / 10**statistic.digits
 
     def interval(self, relation: Relation, name: str) -> Interval | None:
         """Return the range of all values of a column of whole numbers or decimals; None if not known."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
-from typing import TypeAlias, assert_never
+from typing import TypeAlias, TypeVar, assert_never
 
 from dpsql.engines.added_values import multiplied_sql, whole_multiples
 from dpsql.engines.arithmetic import WHOLE, Arithmetic
@@ -20,8 +20,10 @@ from dpsql.engines.number_sql import clamped_sql
 from dpsql.engines.polynomial_sql import product, rounded_square, single
 from dpsql.engines.relation_sql import AS_IT_IS, Reading, key_sql, relation_sql, scalar_sql, type_in
 from dpsql.facts.ownership import Owned, ownership_of
-from dpsql.ir.column import BIGINT, DOUBLE, HUGEINT, Fact, Kind
+from dpsql.functions.core.types import decimal
+from dpsql.ir.column import BIGINT, DOUBLE, HUGEINT, Fact, Kind, decimal_size
 from dpsql.ir.plan import MeasurePlan, Shape
+from dpsql.ir.relation import Relation
 from dpsql.ir.scalar import Ref, Scalar
 from dpsql.ir.statistic import CELLS, Part, Statistic, width_of
 from dpsql.lazy_dataclass import dataclass
@@ -30,6 +32,16 @@ Ends: TypeAlias = tuple[float, float]
 """Numbers that no value of an argument is below or above; with them, no value is NaN."""
 
 NOT_KNOWN: Mapping[Statistic, Ends] = MappingProxyType({})
+
+_Source: TypeAlias = tuple[Scalar, int | None]
+"""What is read of a row, and the digits that it is rounded to."""
+
+_Read: TypeAlias = dict[_Source, str]
+"""The columns that have it."""
+
+_Facts: TypeAlias = dict[_Source, Fact]
+
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,28 +101,34 @@ def rows_sql(
     owned = ownership_of(m.relation)
     assert isinstance(owned, Owned)
     keys = tuple(f"k{i}" for i in range(len(m.keys)))
-    read: dict[Scalar, str] = {}
+    read: _Read = {}
     units = ["u"] if planned.shape is not Shape.ROWS and reading.units else []
     columns = [f"{quote(owned.unit)} AS u" for _ in units]
     columns += [
         f"{key_sql(k.scalar, m.relation, dialect)} AS {name}" for k, name in zip(m.keys, keys, strict=True)
     ]
-    facts: dict[Scalar, Fact] = {}
+    facts: _Facts = {}
     doubles = _read_as_doubles(planned, ends, arithmetic, added_up) if dialect.inlines else frozenset()
     for statistic in m.statistics:
-        for letter, scalar in (("x", statistic.argument), *_others(statistic), ("c", statistic.condition)):
-            if scalar is None or scalar in read:
+        for letter, source in (
+            ("x", _argument(statistic)),
+            *_others(statistic),
+            ("c", _condition(statistic)),
+        ):
+            if source is None or source in read:
                 continue
-            read[scalar] = f"{letter}{len(read)}"
-            facts[scalar] = type_in(scalar, m.relation)
-            sql = scalar_sql(scalar, m.relation, reading)
-            if scalar in doubles:
-                facts[scalar] = replace(facts[scalar], type=DOUBLE)
-            converted = scalar in doubles or facts[scalar].type.sql == "FLOAT"
-            columns.append(f"{dialect.double(sql) if converted else sql} AS {read[scalar]}")
+            read[source] = f"{letter}{len(read)}"
+            facts[source] = _fact(source, m.relation)
+            sql = scalar_sql(source[0], m.relation, reading)
+            if source[1] is not None:
+                sql = f"CAST({sql} AS {dialect.type(facts[source].type)})"
+            if source in doubles:
+                facts[source] = replace(facts[source], type=DOUBLE)
+            converted = source in doubles or facts[source].type.sql == "FLOAT"
+            columns.append(f"{dialect.double(sql) if converted else sql} AS {read[source]}")
     inner = f"SELECT {', '.join(columns) or '1'} FROM {dialect.subquery(relation_sql(m.relation, reading))}"
     unclamped = added_up and all(_is_read_once(each, ends.get(each)) for each in m.statistics)
-    if not (unclamped and dialect.inlines) and (doubles or not all(isinstance(x, Ref) for x in read)):
+    if not (unclamped and dialect.inlines) and (doubles or not all(isinstance(x, Ref) for x, _ in read)):
         inner = dialect.computed_once(inner)
     # Equal scalars, and equal SQL over the same columns, have the same value in every row: they share a
     # column. Families alone say which statistics belong together, never the columns that they read.
@@ -120,14 +138,10 @@ def rows_sql(
     cells: dict[Statistic, str] = {}
     sums: dict[Statistic, str] = {}
     for statistic in m.statistics:
-        if added_up and whole_multiples(statistic, facts, ends.get(statistic), arithmetic):
-            assert statistic.argument is not None
-            value, fact = read[statistic.argument], facts[statistic.argument]
-            value = (
-                value
-                if statistic.condition is None
-                else f"CASE WHEN {read[statistic.condition]} THEN {value} END"
-            )
+        if added_up and _are_multiples(statistic, facts, ends.get(statistic), arithmetic):
+            value, fact = _of(statistic, read), _of(statistic, facts)
+            condition = _condition(statistic)
+            value = value if condition is None else f"CASE WHEN {read[condition]} THEN {value} END"
             counted[statistic] = name = named.setdefault(value, f"g{len(named)}")
             sums[statistic] = multiplied_sql(statistic, name, fact.type, dialect)
         elif statistic.part in (Part.VALUE, Part.REST):
@@ -164,21 +178,50 @@ def rows_sql(
 
 def _read_as_doubles(
     planned: MeasurePlan, ends: Mapping[Statistic, Ends], arithmetic: Arithmetic, added_up: bool
-) -> frozenset[Scalar]:
+) -> frozenset[_Source]:
     """Return the arguments, of other types, of which cells are computed in floats alone."""
     m = planned.measure
-    doubles: set[Scalar] = set()
-    others: set[Scalar] = set()
+    doubles: set[_Source] = set()
+    others: set[_Source] = set()
     for statistic in m.statistics:
-        if statistic.argument is None or statistic.part not in (Part.VALUE, Part.REST, *CELLS):
+        source = _argument(statistic)
+        if source is None or statistic.part not in (Part.VALUE, Part.REST, *CELLS):
             continue
-        fact = type_in(statistic.argument, m.relation)
-        multiples = added_up and whole_multiples(
-            statistic, {statistic.argument: fact}, ends.get(statistic), arithmetic
-        )
-        (others if multiples or _whole(statistic, fact) else doubles).add(statistic.argument)
-        doubles |= {scalar for _, scalar in _others(statistic)}
-    return frozenset(each for each in doubles - others if type_in(each, m.relation).type != DOUBLE)
+        fact = _fact(source, m.relation)
+        multiples = added_up and _are_multiples(statistic, {source: fact}, ends.get(statistic), arithmetic)
+        (others if multiples or _whole(statistic, fact) else doubles).add(source)
+        doubles |= {each for _, each in _others(statistic)}
+    return frozenset(each for each in doubles - others if _fact(each, m.relation).type != DOUBLE)
+
+
+def _argument(statistic: Statistic) -> _Source | None:
+    return None if statistic.argument is None else (statistic.argument, statistic.digits)
+
+
+def _condition(statistic: Statistic) -> _Source | None:
+    return None if statistic.condition is None else (statistic.condition, None)
+
+
+def _of(statistic: Statistic, known: Mapping[_Source, _T]) -> _T:
+    """Return what is known of the argument."""
+    source = _argument(statistic)
+    assert source is not None
+    return known[source]
+
+
+def _fact(source: _Source, relation: Relation) -> Fact:
+    """Return the fact of what is read: of a decimal that is rounded, without overflow whatever its digits."""
+    scalar, digits = source
+    fact = type_in(scalar, relation)
+    if digits is None:
+        return fact
+    width, scale = decimal_size(fact.type)
+    return replace(fact, type=decimal(width - scale + 1 + digits, digits))
+
+
+def _are_multiples(statistic: Statistic, facts: _Facts, ends: Ends | None, arithmetic: Arithmetic) -> bool:
+    source = _argument(statistic)
+    return source is not None and whole_multiples(statistic, facts.get(source), ends, arithmetic)
 
 
 def _is_read_once(statistic: Statistic, ends: Ends | None) -> bool:
@@ -188,28 +231,28 @@ def _is_read_once(statistic: Statistic, ends: Ends | None) -> bool:
     return ends is not None and statistic.low <= ends[0] and ends[1] <= statistic.high
 
 
-def _is_in_all_rows(statistic: Statistic, facts: Mapping[Scalar, Fact], ends: Ends | None) -> bool:
+def _is_in_all_rows(statistic: Statistic, facts: _Facts, ends: Ends | None) -> bool:
     """Whether no cell is NULL; with ``ends``, no value is NaN."""
-    assert statistic.argument is not None
-    return ends is not None and statistic.condition is None and not facts[statistic.argument].nullable
+    return ends is not None and statistic.condition is None and not _of(statistic, facts).nullable
 
 
-def _others(statistic: Statistic) -> tuple[tuple[str, Scalar], ...]:
-    return () if statistic.other is None else (("x", statistic.other.argument),)
+def _others(statistic: Statistic) -> tuple[tuple[str, _Source], ...]:
+    return () if statistic.other is None else (("x", (statistic.other.argument, None)),)
 
 
-def _guard(statistic: Statistic, read: dict[Scalar, str], facts: dict[Scalar, Fact]) -> str:
+def _guard(statistic: Statistic, read: _Read, facts: _Facts) -> str:
     """Print the condition under which a row counts; '' if every row counts."""
-    parts = [] if statistic.condition is None else [read[statistic.condition]]
-    if statistic.argument is not None and facts[statistic.argument].nullable:
-        parts.append(f"{read[statistic.argument]} IS NOT NULL")
+    condition = _condition(statistic)
+    parts = [] if condition is None else [read[condition]]
+    if statistic.argument is not None and _of(statistic, facts).nullable:
+        parts.append(f"{_of(statistic, read)} IS NOT NULL")
     return " AND ".join(parts)
 
 
 def _value(
     statistic: Statistic,
-    read: dict[Scalar, str],
-    facts: dict[Scalar, Fact],
+    read: _Read,
+    facts: _Facts,
     arithmetic: Arithmetic,
     ends: Ends | None,
 ) -> str:
@@ -217,8 +260,7 @@ def _value(
 
     NULL if the argument is NULL or NaN, or the condition is not true.
     """
-    assert statistic.argument is not None
-    name, fact = read[statistic.argument], facts[statistic.argument]
+    name, fact, condition = _of(statistic, read), _of(statistic, facts), _condition(statistic)
     if not _whole(statistic, fact):
         sql = _float(statistic, name, fact, arithmetic, ends)
     elif arithmetic.doubles and max(abs(statistic.low), abs(statistic.high)) < 2**53:
@@ -226,7 +268,7 @@ def _value(
     else:
         sql = _integer(statistic, name, fact, arithmetic.dialect)
         sql = arithmetic.dialect.double(sql) if arithmetic.doubles else sql
-    return sql if statistic.condition is None else f"CASE WHEN {read[statistic.condition]} THEN {sql} END"
+    return sql if condition is None else f"CASE WHEN {read[condition]} THEN {sql} END"
 
 
 def _whole(statistic: Statistic, fact: Fact) -> bool:
@@ -282,22 +324,19 @@ def _float(statistic: Statistic, name: str, fact: Fact, arithmetic: Arithmetic, 
     return f"CASE WHEN {cell} > {most} THEN {most} WHEN {cell} < {least} THEN {least} ELSE {cell} END"
 
 
-def _axes(
-    statistic: Statistic, read: dict[Scalar, str], facts: dict[Scalar, Fact], dialect: Dialect
-) -> list[str]:
+def _axes(statistic: Statistic, read: _Read, facts: _Facts, dialect: Dialect) -> list[str]:
     """Print the relative positions of two arguments in their ranges: 0 to 1, up to float rounding."""
-    assert statistic.argument is not None
+    source, condition = _argument(statistic), _condition(statistic)
+    assert source is not None
     assert statistic.other is not None
     axes = []
-    for scalar, low, high in (
-        (statistic.argument, statistic.low, statistic.high),
-        (statistic.other.argument, statistic.other.low, statistic.other.high),
+    for each, low, high in (
+        (source, statistic.low, statistic.high),
+        ((statistic.other.argument, None), statistic.other.low, statistic.other.high),
     ):
-        clamped = clamped_sql(_double(read[scalar], facts[scalar], dialect), low, high, dialect=dialect)
+        clamped = clamped_sql(_double(read[each], facts[each], dialect), low, high, dialect=dialect)
         sql = dialect.share(f"({clamped} - {dialect.number(low)})", 1 / width_of(low, high))
-        axes.append(
-            sql if statistic.condition is None else f"CASE WHEN {read[statistic.condition]} THEN {sql} END"
-        )
+        axes.append(sql if condition is None else f"CASE WHEN {read[condition]} THEN {sql} END")
     return axes
 
 

@@ -7,12 +7,12 @@ Claim   where ``all_light`` is true, every unit's norm over the relation is at m
 Proof   Of a family, a unit adds at most the sum of its cells' absolute values in L1, so in L2 too; families
         are on coordinates of their own, so squared L2 norms add up. A row adds to one alternative of a
         family: one bound serves all that have it. Conditions leave rows out, and a row of the table makes at
-        most ``fan`` rows. A value of at most m x, 0 <= x, has a cell of at most (m x + max(low, 0)) / step
-        and half a step, since its range has 0 or is above: the sum is at most m / step times the total of x,
-        and (low / step + 1) times the number of rows; so for sums of such bounds. Any other cells are at
-        most ``most`` for each row; a unit is counted at most once for each row, in groups of its own. Totals
-        are sums of at most 2^40 DOUBLEs of one sign, off by less than 2^-12 of themselves: ``MARGIN`` covers
-        this and the arithmetic here.
+        most ``fan`` rows. A value of at most m x, 0 <= x, has a cell of at most (m x + max(low, 0)) / step,
+        since its range has 0 or is above, and of half a step and half a ``unit`` for its rounding: the sum is
+        at most m / step times the total of x, and (low + unit) / step times the number of rows; so for sums
+        of such bounds. Any other cells are at most ``most`` for each row; a unit is counted at most once for
+        each row, in groups of its own. Totals are sums of at most 2^40 DOUBLEs of one sign, off by less than
+        2^-12 of themselves: ``MARGIN`` covers this and the arithmetic here.
 Test    tests/privacy/test_light_units.py
 
 Totals are exact private facts: see special_units.py.
@@ -111,7 +111,7 @@ class UnitTotals:
             f"{number(times / float(first.step))} * {quote('s ' + column)}"
             for column, times in sorted(read.items())
         )
-        of_row = float(max(0, first.low) / first.step) + 1
+        of_row = float((max(0, first.low) + first.unit) / first.step)
         return f"{number(fan)} * ({' + '.join(totals)} + {number(of_row)} * c)"
 
     def _read(self, statistic: Statistic, planned: MeasurePlan, scan: Scan) -> _Multiples | None:

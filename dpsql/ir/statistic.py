@@ -49,7 +49,8 @@ class Statistic:
     ``argument`` is clamped to [low, high]; NULL and NaN add nothing. ``step`` is the SQL value of one grid
     step, and no row adds more than ``most`` steps. For ROWS and UNITS the argument, if there is one, only has
     to be not NULL. Equal statistics are measured once. Cells are numbered: of nine, cell 3 * i + j is the
-    argument's i-th polynomial times the j-th of ``other``.
+    argument's i-th polynomial times the j-th of ``other``. Decimals are first rounded to so many ``digits``
+    after the point, where all of theirs are finer than the grid.
     """
 
     part: Part
@@ -62,6 +63,12 @@ class Statistic:
     offset: float | int = 0
     other: Axis | None = None
     cell: int = 0
+    digits: int | None = None
+
+    @property
+    def unit(self) -> Fraction:
+        """What values are rounded to multiples of: no value is off by more than half of it."""
+        return self.step if self.digits is None else max(self.step, Fraction(1, 10**self.digits))
 
     @property
     def never_negative(self) -> bool:

@@ -133,9 +133,10 @@ def _mass(family: Family, facts: MeasureFacts) -> int | None:
     """Return what a unit's values in a family add up to, in grid steps; None if a part of it has no mass.
 
     A row adds to one alternative, so alternatives of one argument share its mass. Each row is rounded by half
-    a step; a unit has no more rows here than where they were summed.
+    a step, or more steps where it is rounded first; a unit has no more rows here than where they were summed.
     """
     masses: dict[Scalar, Fraction] = {}
+    rounded = 1
     for first, *others in family.alternatives:
         statistic = facts.measure.statistics[first]
         argument = statistic.argument
@@ -143,7 +144,8 @@ def _mass(family: Family, facts: MeasureFacts) -> int | None:
             return None
         steps = facts.masses[argument] / statistic.step
         masses[argument] = max(steps, masses.get(argument, steps))
-    return math.ceil(sum(masses.values())) + (facts.rows or 0)
+        rounded = max(rounded, math.ceil(statistic.unit / statistic.step))
+    return math.ceil(sum(masses.values())) + rounded * (facts.rows or 0)
 
 
 def _most_of_rows(family: Family, measure: Measure) -> int:

@@ -164,6 +164,7 @@ LATER: dict[type, tuple[str, ...]] = {
     PublicKeys: ("tied",),
     Scan: ("checks",),
     Finish: ("line",),
+    Statistic: ("digits",),
     Model: ("before", "share", "mean", "short"),
 }
 """Fields that were added later: written where they hold something, so that older texts stay."""
@@ -196,5 +197,10 @@ def written(value: object) -> str:
         tag, names = _FORMS[kind]
     else:
         raise TypeError(f"{kind.__name__} has no written form")
-    names += tuple(name for name in LATER.get(kind, ()) if getattr(value, name))
+    names += tuple(name for name in LATER.get(kind, ()) if _holds_something(getattr(value, name)))
     return f"{tag}({', '.join([f'{name}={written(getattr(value, name))}' for name in names])})"
+
+
+def _holds_something(value: object) -> bool:
+    """Whether a later field has another value than its default; 0 is one."""
+    return value is not None and value is not False and value != ()

@@ -4,10 +4,12 @@
 
     one family of two statistics: sum of x, and sum of 120 - x, on a grid of about 2^20 steps to 120
 
-A row adds at most 2^20 steps in L1 to the two together. Three separate sums would add three times as much:
-COUNT beside SUM costs nothing more. A variance needs a family of three sums, which also give the count, the
-sum and the mean. An aggregate of two arguments needs nine, which also give what the three give of each
-argument. If keys are not public, a hidden count of units is added for the threshold.
+A row adds at most 2^20 steps in L1 to the two together; 2^24 where whole numbers or decimals have a longer
+range, so that they are whole numbers of steps, which engines add up fast (engines/added_values.py). Decimals
+of yet more digits are rounded first. Three separate sums would add three times as much: COUNT beside SUM
+costs nothing more. A variance needs a family of three sums, which also give the count, the sum and the mean.
+An aggregate of two arguments needs nine, which also give what the three give of each argument. If keys are
+not public, a hidden count of units is added for the threshold.
 """
 
 from __future__ import annotations
@@ -51,6 +53,12 @@ from dpsql.rewrite.linear import Lines, candidates, no_worse
 GRID = 2**20
 """Most grid steps of one row."""
 
+FINE = 2**24
+"""The same where whole numbers or decimals have a longer range: most of them are multiples of a step then."""
+
+_FINE_ROWS = 2**12
+"""The most rows of a unit, times aggregates and copies, on that grid: its clip is far below the longest."""
+
 _Argument: TypeAlias = tuple[Scalar | None, Scalar | None]
 """The argument of an aggregate, and its condition."""
 
@@ -62,6 +70,8 @@ _Cells: TypeAlias = tuple[tuple[int, ...], ...]
 
 _PAIRED = (Need.ROWS, Need.TOTAL)
 """Needs that a pair of sums fulfils."""
+
+_EXACT = (Kind.INTEGER, Kind.BOOLEAN, Kind.DECIMAL)
 
 _LARGEST = 1e300
 """Largest absolute value; beyond it, floating-point arithmetic before the grid would overflow."""
@@ -134,9 +144,24 @@ class _Statistics:
         self._product_keys: set[_Key] = set()
         self._lines = lines or {}
         self._shifted: set[_Key] = set()
+        self._grid = self._wanted_grid()
         for call in measure.aggregates:
             if Need.PRODUCT in shelf()[call.function].needs:
                 self._product_keys |= {_key(call), _swapped(_key(call))}
+
+    def _wanted_grid(self) -> int:
+        """Return the most steps of a row: more where they hold values that are not multiples otherwise."""
+        m = self._measure
+        rows = most_rows(self._rows)
+        if rows is None or rows * m.copies * (len(m.aggregates) + 1) > _FINE_ROWS or len(set(m.weights)) > 1:
+            return GRID
+        added = {Need.TOTAL, Need.SQUARE}
+        summed = [
+            call for call in m.aggregates if not call.others and added & {*shelf()[call.function].needs}
+        ]
+        ranges = [(self._fact(call), self._range(call)) for call in summed]
+        units = [_most_units(fact, bounds) for fact, bounds in ranges if bounds is not None]
+        return FINE if any(each > GRID for each in units) else GRID
 
     def measure(self) -> Measure:
         m = self._measure
@@ -300,13 +325,14 @@ class _Statistics:
     # ---- the statistics ----------------------------------------------------------------------------
 
     def _count(self, part: Part, key: _Argument) -> Statistic:
-        return Statistic(part, *key, step=Fraction(1, GRID), most=GRID)
+        return Statistic(part, *key, step=Fraction(1, self._grid), most=self._grid)
 
     def _total(self, call: AggregateCall) -> Statistic:
         bounds, fact = self._bounds(call)
-        most = max(abs(Fraction(bounds.low)), abs(Fraction(bounds.high)))
-        usual = max(self._usual(_argument(call)) or most, most / GRID)  # GRID**2 steps of a row fit 64 bits
-        step = _step(fact, min(most, usual))
+        most = max(abs(_exact(fact, bounds.low)), abs(_exact(fact, bounds.high)))
+        # GRID**2 steps of a row fit 64 bits
+        usual = max(self._usual(_argument(call)) or most, most * self._grid / GRID**2)
+        step, digits = _step(fact, min(most, usual), self._grid)
         return Statistic(
             Part.VALUE,
             call.argument,
@@ -315,6 +341,7 @@ class _Statistics:
             max(1, math.ceil(most / step)),
             bounds.low,
             bounds.high,
+            digits=digits,
         )
 
     def _shares_rows(self, argument: Scalar) -> bool:
@@ -349,10 +376,12 @@ class _Statistics:
     def _value(self, call: AggregateCall) -> Statistic:
         """Return the statistic of an argument on the grid of its range."""
         bounds, fact = self._widened_bounds(call)
-        width = Fraction(bounds.high) - Fraction(bounds.low)
-        step = _step(fact, width)
+        width = _exact(fact, bounds.high) - _exact(fact, bounds.low)
+        step, digits = _step(fact, width, self._grid)
         most, low, high = math.ceil(width / step), bounds.low, bounds.high
-        return Statistic(Part.VALUE, _argument(call), call.condition, step, most, low, high, low)
+        return Statistic(
+            Part.VALUE, _argument(call), call.condition, step, most, low, high, low, digits=digits
+        )
 
     def _product_cells(self, call: AggregateCall) -> tuple[int, ...]:
         """Add the nine products of the sides' three polynomials; return their positions."""
@@ -363,13 +392,13 @@ class _Statistics:
             Part.BERNSTEIN,
             sides[0],
             call.condition,
-            Fraction(1, GRID),
-            GRID,
+            Fraction(1, self._grid),
+            self._grid,
             first.low,
             first.high,
             other=axis,
         )
-        start = self._add_family(tuple(replace(cell, cell=i) for i in range(9)), GRID + SLACK)
+        start = self._add_family(tuple(replace(cell, cell=i) for i in range(9)), self._grid + SLACK)
         return tuple(range(start, start + 9))
 
     def _add_family(self, statistics: tuple[Statistic, ...], most: int) -> int:
@@ -501,18 +530,39 @@ def _size(cells: _Cells) -> int:
     return sum(len(group) for group in cells)
 
 
-def _step(fact: Fact, most: Fraction) -> Fraction:
+def _step(fact: Fact, most: Fraction, grid: int) -> tuple[Fraction, int | None]:
     """Return the value of a grid step: whole numbers and decimals are multiples of it, if possible.
 
-    Otherwise it is a power of two, so that scaling a floating-point value does not round it.
+    Decimals of too many digits are on the fine grid when they are rounded to some: return these, too.
+    Otherwise a step is a power of two, so that scaling a floating-point value does not round it.
     """
     most = max(most, Fraction(1, 2**900))
-    scale = decimal_size(fact.type)[1] if fact.type.kind is Kind.DECIMAL else 0
-    if fact.type.kind in (Kind.INTEGER, Kind.BOOLEAN, Kind.DECIMAL):
+    scale = _scale(fact)
+    if fact.type.kind in _EXACT:
         units = most * 10**scale
-        if units.denominator == 1 and units <= GRID:
-            return Fraction(1, 10**scale * (GRID // int(units)))
-    exponent = math.floor(math.log2(most)) - 20
-    while Fraction(2) ** exponent * GRID < most:
-        exponent += 1
-    return Fraction(2) ** exponent
+        if units.denominator == 1 and units <= grid:
+            return Fraction(1, 10**scale * (grid // int(units))), None
+        for digits in reversed(range(scale if grid > GRID else 0)):
+            if (units := math.ceil(most * 10**digits)) <= grid:
+                return Fraction(1, 10**digits * (grid // units)), digits
+    exponent = math.floor(math.log2(most / grid))
+    step = Fraction(2) ** exponent
+    return (step if step * grid >= most else 2 * step), None
+
+
+def _most_units(fact: Fact, bounds: Interval) -> Fraction:
+    """Return how many of its last digits a value has at most, from 0 on or from the range's lower end."""
+    if fact.type.kind not in _EXACT:
+        return Fraction(0)
+    low, high = _exact(fact, bounds.low), _exact(fact, bounds.high)
+    units: Fraction = max(abs(low), abs(high), high - low) * 10 ** _scale(fact)
+    return units
+
+
+def _scale(fact: Fact) -> int:
+    return decimal_size(fact.type)[1] if fact.type.kind is Kind.DECIMAL else 0
+
+
+def _exact(fact: Fact, end: float | int) -> Fraction:
+    """Return the end of a range: of decimals, 0.1 is a tenth, not the DOUBLE that is next to it."""
+    return Fraction(repr(end)) if fact.type.kind is Kind.DECIMAL else Fraction(end)

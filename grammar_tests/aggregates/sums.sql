@@ -12,6 +12,19 @@ SELECT SUM(income) AS income, AVG(income) AS mean_income FROM patients;
 -- outcome: accepted
 SELECT SUM(height) AS centimetres, AVG(height) AS mean_height FROM patients;
 
+-- case: decimals of more digits than the grid has steps
+-- outcome: accepted
+SELECT SUM(CAST(income AS DECIMAL(12, 2))) AS income, AVG(CAST(income AS DECIMAL(12, 2)) - 700) AS above,
+    VAR_POP(CAST(income AS DECIMAL(14, 4))) AS spread FROM patients;
+
+-- case: decimals that are below 0, of many rows per unit
+-- outcome: accepted
+SELECT kind, SUM(CAST(-cost AS DECIMAL(12, 4))) AS paid, COUNT(*) AS n FROM visits GROUP BY kind;
+
+-- case: whole numbers of more values than the usual grid has steps
+-- outcome: accepted
+SELECT SUM(age * 50000) AS total, AVG(age * 50000) FILTER (WHERE sex = 'F') AS women FROM patients;
+
 -- case: a number bounded by its type alone
 -- outcome: accepted
 SELECT SUM(children) AS children, AVG(children) AS mean_children FROM patients;

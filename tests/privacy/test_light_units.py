@@ -283,8 +283,10 @@ key = "person"
 person = {}
 """
 EXACT = """
-CREATE TABLE sales (person BIGINT, price DECIMAL(15,2), off DECIMAL(15,2), i INTEGER, j INTEGER);
-INSERT INTO sales SELECT person, 104949.5, 0.1, 1 + n, person
+CREATE TABLE sales (
+    person BIGINT, price DECIMAL(15,2), off DECIMAL(15,2), i INTEGER, j INTEGER, weight DECIMAL(15,4)
+);
+INSERT INTO sales SELECT person, 104949.57, 0.1, 1 + n, person, 49999.5555 - n % 2
 FROM range(1, 61) AS p(person), range(60) AS r(n) WHERE n < person;
 """
 EXACT_POLICY = f"""{OF_PEOPLE}[tables.sales]
@@ -296,7 +298,9 @@ price = {{ range = [0, 105000] }}
 off = {{ range = [0, 0.1] }}
 i = {{ range = [0, 60] }}
 j = {{ range = [0, 60] }}
+weight = {{ range = [0, 49999.5555] }}
 """
+ROUNDED = "SELECT SUM(weight), AVG(weight), AVG(price), SUM(price * off) FILTER (WHERE i > 3) FROM sales"
 PRODUCTS = "SELECT SUM(price * (1 - off) * (1 + off)), SUM(i * j + i), SUM(price * (i - j)) FROM sales"
 STRAYS = (
     "price = 9999999999999.99, off = -9999999999999.99, i = 2147483647, j = 2147483647",
@@ -331,6 +335,21 @@ def test_products_that_cannot_overflow_are_not_guarded(sales: tuple[dpsql.Connec
     _, fast = everything(opened)
     assert "abs(" in measure_sql(planned)
     assert ("abs(" in fast.statement(planned).split("UNION ALL")[0]) == strays
+
+
+@ANY
+def test_decimals_are_rounded_in_all_statements(
+    sales: tuple[dpsql.Connection, bool], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A weight of 49999.5555 is one of 49999.56, and is clamped as such; a price is what it is."""
+    opened, strays = sales
+    monkeypatch.setattr(sys.modules[__name__], "QUERIES", (ROUNDED,))
+    assert differ(opened) == []
+    [planned] = measures(opened)
+    assert [each.digits for each in planned.measure.statistics] == [2, 2, None, None, 3]
+    if not strays:
+        monkeypatch.setattr(Extremes, "of_argument", lambda self, each, rows: self.ends(each.argument, rows))
+        assert differ(opened)  # planted: what is rounded up at the end is taken to be in range
 
 
 @pytest.mark.parametrize("sales", STRAYS, indirect=True, ids=["above", "below"])
