@@ -13,6 +13,9 @@ Claim   with ``limit`` or less of n, a unit is light, for every query that asks 
 Proof   facts/light_units.py. A table that was made for a lower limit holds more units; those asked for are
         chosen by their n. A row of the relation comes from one row of the scan, so the rows of special units
         there are those made of the scan's special rows: no other scan needs to be cut.
+Claim   counted under conditions that all rows of the relation meet, n is enough, and the rows of special
+        units that meet them are all that the relation reads of these units.
+Proof   facts/light_units.py: ``row_conditions``.
 Test    tests/privacy/test_light_units.py, grammar_tests/test_corrected.py
 
 Who is special is an exact private fact. It stays in temporary tables of the engine's own instance, is read by
@@ -34,7 +37,8 @@ from dpsql.engines.row_copies import Copy, Needed, bytes_of, copy_sql
 from dpsql.engines.temporary_tables import TemporaryTables
 from dpsql.engines.unit_totals import ANSWERS
 from dpsql.engines.unit_values import nullable_sql, there_sql, value_sql
-from dpsql.facts.light_units import RowSource, most_rows, most_squares, plain_keys
+from dpsql.facts.light_units import RowSource, most_rows, most_squares, plain_keys, row_conditions
+from dpsql.facts.schema import facts_of
 from dpsql.ir.column import BIGINT
 from dpsql.ir.plan import MeasurePlan, PublicKeys
 from dpsql.ir.relation import Columns, Scan, ScanColumn
@@ -46,7 +50,7 @@ KEPT = 8
 
 _NUMBERS = itertools.count()
 
-_Place = tuple[str, Columns, tuple[str, ...]]
+_Place = tuple[str, Columns, tuple[str, ...], str]
 
 
 @dataclass(slots=True)
@@ -56,6 +60,7 @@ class _Found:
     name: str
     limit: int
     nobody: bool
+    where: str = ""
     copy: Copy | None = None
     above: dict[int, tuple[int, int]] = field(default_factory=dict)  # limits: the rows and units above
 
@@ -69,7 +74,8 @@ class Limits:
     its rows that may be special; ``distinct`` where units are counted too, since then all rows are grouped
     by unit anyway, unless keys are public, and a copy has ranks and codes alone. ``copied`` is the part up to
     which the rows are copied, ``long`` where the copy has texts or units as they are, which take longer to
-    read than in the table. All copies take about ``bytes`` at most.
+    read than in the table. All copies take about ``bytes`` at most. Above the part ``few``, rows that a
+    query's conditions leave out are not counted, where the conditions were asked before.
     """
 
     least: int = 50_000
@@ -79,6 +85,7 @@ class Limits:
     copied: float = 3 / 4
     long: float = 1 / 4
     bytes: int = 2**28
+    few: float = 1 / 100
 
 
 @dataclass(slots=True)
@@ -96,14 +103,16 @@ class SpecialUnits:
         """Return the special rows of a table of that size; None if there are too many to be summed apart."""
         scan, squares = source.scan, most_squares(planned)
         keys = () if squares is None else plain_keys(planned, scan)
-        place = _place(scan, keys)
-        self._asked[place] += 1
-        if squares is not None and keys and self._asked[place] > self.limits.before:
+        if squares is not None and keys and self._again(_place(scan, keys)):
             limit = squares // source.fan**2
         else:
             keys, limit = (), most_rows(planned) // source.fan
         found = self._found(scan, keys, limit)
         rows, units = self._above(found, limit)
+        where = self._conditions(planned, scan) if rows > self.limits.few * size else ""
+        if where and self._again(_place(scan, keys, where)):
+            found = self._found(scan, keys, limit, where)
+            rows, units = self._above(found, limit)
         needed, many = Needed.of(planned, scan), rows > self.limits.distinct * size
         small = needed.fixed and isinstance(planned.rule, PublicKeys)
         if rows > self.limits.most * size or (many and counts_units(planned) and not small):
@@ -113,7 +122,7 @@ class SpecialUnits:
         if not rows:
             return Special(nobody=apart)
         part = self.limits.copied if needed.fixed else self.limits.long
-        copy = self._copied(scan, found, limit, needed) if rows <= part * size else None
+        copy = self._copied(scan, found, limit, needed) if rows <= part * size and not found.where else None
         if copy is None and many and counts_units(planned):
             return None
         if copy is None:
@@ -126,6 +135,24 @@ class SpecialUnits:
             columns=copy.names(needed),
         )
         return Special(read, apart, needed.keys)
+
+    def _again(self, place: _Place) -> bool:
+        """Whether a place was asked for often enough."""
+        if len(self._asked) > ANSWERS:
+            self._asked.clear()
+        self._asked[place] += 1
+        return self._asked[place] > self.limits.before
+
+    def _conditions(self, planned: MeasurePlan, scan: Scan) -> str:
+        """Print the conditions that a query's rows t of the scan meet; '' if there are none."""
+        assert scan.owner is not None
+        if self.dialect is not DUCKDB or scan.owner.composite:  # columns of such a unit may be cast
+            return ""
+        lookup = facts_of(scan).lookup
+        columns = {column.name: f"t.{quote(column.source)}" for column in scan.columns}
+        conditions = row_conditions(planned.measure.relation, scan)
+        printed = (self.dialect.scalar(each, lookup, columns.__getitem__) for each in conditions)
+        return " AND ".join(f"({each})" for each in printed)
 
     def _joined(self, scan: Scan, found: str, limit: int) -> Reading:
         """Read the special rows: with the units that were found, or, on DuckDB, along the path to them."""
@@ -173,18 +200,18 @@ class SpecialUnits:
         if known is not None:
             self.run(f"DROP TABLE {known.table}")
 
-    def _found(self, scan: Scan, keys: tuple[ScanColumn, ...], limit: int) -> _Found:
+    def _found(self, scan: Scan, keys: tuple[ScanColumn, ...], limit: int, where: str = "") -> _Found:
         """Return the table of units whose n is above the limit, and perhaps more."""
-        place = _place(scan, keys)
+        place = _place(scan, keys, where)
         found = self._tables.pop(place, None)
         if found is not None and found.limit > limit:
             self._drop(found)
             found = None
         if found is None:
             by = "k" if isinstance(first_link(scan), str) else ""
-            name = self.tables.kept(found_sql(scan, keys, limit, self.dialect), by)
+            name = self.tables.kept(found_sql(scan, keys, limit, self.dialect, where), by)
             [(nobody,)] = self.run(f"SELECT count(*) FROM {name} AS f WHERE u IS NULL")
-            found = _Found(name, limit, bool(nobody))
+            found = _Found(name, limit, bool(nobody), where)
         self._tables[place] = found
         while len(self._tables) > KEPT:
             self._drop(self._tables.pop(next(iter(self._tables))))
@@ -200,19 +227,25 @@ class SpecialUnits:
         self.tables.drop(found.name)
 
 
-def _place(scan: Scan, keys: tuple[ScanColumn, ...]) -> _Place:
-    return scan.table, first_link(scan), tuple(column.source for column in keys)
+def _place(scan: Scan, keys: tuple[ScanColumn, ...], where: str = "") -> _Place:
+    return scan.table, first_link(scan), tuple(column.source for column in keys), where
 
 
-def found_sql(scan: Scan, keys: tuple[ScanColumn, ...], limit: int, dialect: Dialect = DUCKDB) -> str:
-    """Return the SELECT of links with their unit's n, of units above a limit and of nobody."""
+def found_sql(
+    scan: Scan, keys: tuple[ScanColumn, ...], limit: int, dialect: Dialect = DUCKDB, where: str = ""
+) -> str:
+    """Return the SELECT of links with their unit's n, of units above a limit and of nobody.
+
+    Rows that do not meet the condition ``where`` of a row t are not counted.
+    """
     assert scan.owner is not None
     below = dialect.subquery
     link, names = first_link(scan), [f"p{i}" for i in range(len(keys))]
     columns = tuple(replace(key, name=f"x{i}") for i, key in enumerate(keys))
     read = "".join(f", t.{quote(column.source)} AS {column.name}" for column in columns)
     near = f"SELECT {value_sql(link, 't')} AS k{read}"
-    rows = f"{near} FROM {dialect.table(scan.table)} AS t WHERE {there_sql(link, 't')}"
+    there = f"{there_sql(link, 't')} AND {where}" if where else there_sql(link, "t")
+    rows = f"{near} FROM {dialect.table(scan.table)} AS t WHERE {there}"
     alone = replace(scan, columns=columns, owner=None, size=0, keys=(), checks=(), tied=())
     printed = [
         f"{key_sql(Ref(column.name), alone, dialect)} AS {name}"

@@ -17,6 +17,10 @@ Claim   a unit has at most ``fan`` rows in the relation for each of its rows in 
 Proof   by induction. Filters drop rows; projections and windows keep them; a row of a unit's aggregate stands
         for one of the rows that it is made of, at least. A join with public rows makes at most ``fan_out``
         rows of one; a join with a private table in which a row meets one row of its unit at most makes one.
+Claim   each row of the relation comes from a row of the scan that meets the ``row_conditions``, so that no
+        other counts; and nothing in the relation reads a row of the scan that does not meet them.
+Proof   by induction. A condition of a filter is one of the scan's row where it reads columns of the scan
+        alone. Other rows are read by the windows and aggregates below the filter: then it is left out.
 Test    tests/privacy/test_light_units.py, grammar_tests/test_corrected.py
 """
 
@@ -29,7 +33,7 @@ from dpsql.facts.columns_read import stored_column
 from dpsql.facts.ownership import Owned, fan_out, meets_one, ownership_of
 from dpsql.ir.plan import MeasurePlan, Norm
 from dpsql.ir.relation import Aggregate, Filter, Join, JoinKind, Project, Relation, Scan, ScanColumn, Window
-from dpsql.ir.scalar import Ref
+from dpsql.ir.scalar import Ref, Scalar, conjuncts, refs, replace_refs
 from dpsql.ir.statistic import Part
 from dpsql.lazy_dataclass import dataclass
 
@@ -60,6 +64,41 @@ def row_source(relation: Relation) -> RowSource | None:
             return None
         case _:
             return None
+
+
+def row_conditions(relation: Relation, scan: Scan) -> tuple[Scalar, ...]:
+    """Return conditions over the columns of a scan that hold for its rows in the relation."""
+    found = _conditions(relation, scan)
+    return () if found is None else found[0]
+
+
+def _conditions(relation: Relation, scan: Scan) -> tuple[tuple[Scalar, ...], bool] | None:
+    """Return them, and whether rows are read one by one; None if the scan is not in the relation."""
+    match relation:
+        case Scan():
+            return ((), True) if relation is scan else None
+        case Filter(source, condition):
+            found = _conditions(source, scan)
+            if found is None or not found[1]:
+                return found
+            told = (_of_scan(part, source, scan) for part in conjuncts(condition))
+            return (*found[0], *(part for part in told if part is not None)), True
+        case Project(source):
+            return _conditions(source, scan)
+        case Window(source) | Aggregate(source):
+            found = _conditions(source, scan)
+            return None if found is None else (found[0], False)
+        case Join(left=left, right=right):
+            return _conditions(left, scan) or _conditions(right, scan)
+        case _:
+            return None
+
+
+def _of_scan(condition: Scalar, relation: Relation, scan: Scan) -> Scalar | None:
+    """Return a condition in the scan's own names; None if it reads something else, or nothing."""
+    read = {name: stored_column(relation, name) for name in refs(condition)}
+    own = {name: Ref(found[1].name) for name, found in read.items() if found is not None and found[0] is scan}
+    return replace_refs(condition, dict(own)) if own and len(own) == len(read) else None
 
 
 def _is_private(relation: Relation) -> bool:
