@@ -180,6 +180,18 @@ def test_a_long_list_is_no_deep_expression(tmp_path: Path) -> None:
         assert len(db.execute(sql, epsilon=50).rows) == 256
 
 
+def test_sums_of_zeros_are_measured_together(tmp_path: Path) -> None:
+    """Their grid steps are so small that 1 is 2^920 of them."""
+    data = built(tmp_path, "zcdp", people=60)
+    zeros = ", ".join(
+        f"SUM(LEAST(GREATEST(0, 0), 10)) FILTER (WHERE age >= {age})" for age in range(0, 60, 5)
+    )
+    sql = f"SELECT sex, {zeros} FROM people GROUP BY GROUPING SETS ((1), ())"
+    with dpsql.connect(str(data)) as db:
+        assert planned(db, sql).joint is not None
+        assert {number for row in db.execute(sql, epsilon=1).rows for number in row[1:]} == {0}
+
+
 @pytest.fixture(scope="module")
 def neighbours(tmp_path_factory: pytest.TempPathFactory) -> tuple[DuckDB, list[tuple[str, DuckDB]]]:
     folder = tmp_path_factory.mktemp("neighbours")
