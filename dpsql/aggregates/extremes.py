@@ -39,7 +39,7 @@ class Extreme(Rule):
     def per_unit(self, argument: str, fact: Fact | None, over: str = "", *others: tuple[str, Fact]) -> str:
         assert fact is not None
         if fact.type.kind is Kind.FLOAT:  # 0.0 and -0.0 tie: adding zero makes them one value
-            return f"{self.name}({argument} + 0.0::DOUBLE){over}"
+            return f"{self.name}({argument} + 0.0::{fact.type.sql}){over}"
         return f"{self.name}({argument}){over}"
 
 

@@ -57,7 +57,7 @@ class Quantile(Rule):
     def per_unit(self, argument: str, fact: Fact | None, over: str = "", *others: tuple[str, Fact]) -> str:
         assert fact is not None
         return self._call_sql(
-            f"{argument} + 0.0::DOUBLE" if fact.type.kind is Kind.FLOAT else argument, over, others
+            f"{argument} + 0.0::{fact.type.sql}" if fact.type.kind is Kind.FLOAT else argument, over, others
         )
 
     def _call_sql(self, argument: str, over: str, others: tuple[tuple[str, Fact], ...]) -> str:

@@ -23,8 +23,10 @@ from dpsql.batch.bill import first_bill
 from dpsql.batch.script import read
 from dpsql.engines.identifiers import quote, table_sql
 from dpsql.engines.relation_sql import relation_sql, scalar_sql
+from dpsql.facts.columns_read import stored_column
 from dpsql.facts.schema import Facts, fact_of, facts_of
 from dpsql.functions.core.literals import literal_sql
+from dpsql.functions.core.order import in_order
 from dpsql.fuzz.copies import apart
 from dpsql.fuzz.world import World
 from dpsql.ir.column import VARCHAR, Categories, Fact, Interval, Kind, Listed, Sized, type_range
@@ -263,11 +265,15 @@ def _scalar(scalar: Scalar, relation: Relation) -> tuple[str, str]:
 def _probe(
     scalar: Scalar, claimed: Fact, relation: Relation, given: list[Scalar], facts: Facts
 ) -> tuple[str, str]:
-    """A scalar out of its range although every column it reads is in its own; NULL or of another type."""
+    """A scalar out of its range although every column it reads is in its own, and checks hold.
+
+    So is one that is NULL, or of another type.
+    """
     sql = scalar_sql(scalar, relation)
     names = refs(scalar).union(*(refs(each) for each in given))
     kept = [inside(quote(name), facts[name]) for name in sorted(names)]
     kept += [scalar_sql(each, relation) for each in given]
+    kept += _in_order(names, relation, facts)
     broken = f"NOT {inside(sql, claimed)}"
     if not claimed.nullable:
         broken = f"({broken} OR {sql} IS NULL)"
@@ -275,6 +281,13 @@ def _probe(
     if claimed.type.kind is not Kind.NULL:
         broken = f"({broken} OR typeof({sql}) <> '{claimed.type.sql.replace(chr(39), chr(39) * 2)}')"
     return f"out of {claimed}: {str(sql)[:160]}", broken
+
+
+def _in_order(names: frozenset[str], relation: Relation, facts: Facts) -> list[str]:
+    """What the checks of tables say of the columns that are read: a range may rest on it."""
+    stored = [name for name in sorted(names) if stored_column(relation, name) is not None]
+    pairs = itertools.permutations(stored, 2)
+    return [f"NOT coalesce({quote(a)} > {quote(b)}, false)" for a, b in pairs if in_order(facts[a], facts[b])]
 
 
 def _narrowed(before: Facts, after: Facts, relation: Relation, condition: Scalar) -> _Probes:

@@ -18,6 +18,7 @@ from dpsql.ir.column import Kind, Type, decimal_size
 from dpsql.ir.measure import Measure
 from dpsql.ir.plan import MeasurePlan, Norm, PublicKeys
 from dpsql.mechanisms import prefix
+from dpsql.plan.clips import LARGEST
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray  # a separate module of numpy that loads slowly
@@ -67,4 +68,4 @@ def _unit_of(type: Type, step: Fraction) -> int:
         case _:
             return 1
     steps = last / step
-    return int(steps) if steps.denominator == 1 else 1
+    return int(steps) if steps.denominator == 1 and steps <= LARGEST else 1  # sums of zeros have tiny steps

@@ -230,19 +230,23 @@ class _Axis:
     vectors: list[_Vector]
 
     def scalar(self, kinds: Sequence[int]) -> Scalar:
-        """Return the number of a row's kind as a tree of CASE; ``kinds`` has one for each vector."""
+        """Return the number of a row's kind as a tree of CASE; ``kinds`` has one for each vector.
+
+        A list of values is one CASE, however long it is.
+        """
+        vectors = np.array(self.vectors, dtype=bool)
 
         def tree(places: list[int]) -> Scalar:
-            if len({kinds[place] for place in places}) == 1:
-                return Literal(kinds[places[0]], INTEGER)
-            columns = zip(*(self.vectors[place] for place in places), strict=True)
-            even = [min(sum(column), len(places) - sum(column)) for column in columns]
-            at = even.index(max(even))
-            yes = [place for place in places if self.vectors[place][at]]
-            no = [place for place in places if not self.vectors[place][at]]
-            leaf = self.leaves[at // 2]
-            condition = Call("not", (leaf,)) if at % 2 else leaf
-            return Call("case", (condition, tree(yes), tree(no)))
+            parts: list[Scalar] = []
+            while len({kinds[place] for place in places}) > 1:
+                true = vectors[places].sum(axis=0)
+                at = int(np.minimum(true, len(places) - true).argmax())  # the most even one
+                leaf = self.leaves[at // 2]
+                parts.append(Call("not", (leaf,)) if at % 2 else leaf)
+                parts.append(tree([place for place in places if self.vectors[place][at]]))
+                places = [place for place in places if not self.vectors[place][at]]
+            last = Literal(kinds[places[0]], INTEGER)
+            return Call("case", (*parts, last)) if parts else last
 
         return tree(list(range(len(self.vectors))))
 

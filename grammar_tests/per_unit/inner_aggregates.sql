@@ -26,6 +26,12 @@ FROM (SELECT patient_id, MIN(visited_on) AS first_day, MAX(visited_on) AS last_d
 SELECT SUM(longest - shortest) AS spread
 FROM (SELECT patient_id, MAX(minutes) AS longest, MIN(minutes) AS shortest FROM visits GROUP BY patient_id);
 
+-- case: the least of FLOATs is a FLOAT, not a DOUBLE near it
+-- outcome: accepted
+SELECT COUNT(*) AS patients
+FROM (SELECT patient_id, MIN(CAST(minutes / 7 AS FLOAT)) AS least FROM visits GROUP BY patient_id)
+WHERE CAST(least AS VARCHAR) LIKE '%_____5';
+
 -- case: a condition on each patient's total
 -- outcome: accepted
 SELECT COUNT(*) AS dear_patients

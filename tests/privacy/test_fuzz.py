@@ -88,6 +88,22 @@ def test_texts_longer_than_declared_break_no_range(tmp_path: Path) -> None:
         assert run.violations == []
 
 
+def test_rows_against_a_check_break_no_range(tmp_path: Path) -> None:
+    """The range of a difference may rest on a check, and ends where the check is broken."""
+    connection = duckdb.connect(config={"threads": 1})
+    connection.execute("CREATE TABLE people (id INTEGER, first DECIMAL(8, 2), last DECIMAL(8, 2))")
+    policy = (
+        '[budget]\nepsilon = 100\ndelta = 1e-6\n[unit]\ntable = "people"\nkey = "id"\n'
+        "[tables.people]\ncheck = 'first <= last'\n[tables.people.columns]\nid = {}\n"
+        "first = { range = [0, 50] }\nlast = { range = [0, 50] }\n"
+    )
+    with fuzzing(tmp_path / "w", Empty(connection, policy), 3) as run:
+        broken = "SELECT count(*) FROM people WHERE first > last AND first <= 50 AND last >= 0"
+        assert run.world.plain.execute(broken).fetchone() > (0,)
+        assert run.judge_written("SELECT AVG(last - first) FROM people", run.world, 1.0)
+        assert run.violations == []
+
+
 @pytest.mark.sweep
 def test_files_in_a_folder_are_fuzzed(
     clinic: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]

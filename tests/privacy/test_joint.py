@@ -162,6 +162,36 @@ def test_meaning(db: dpsql.Connection, data: Path, sql: str) -> None:
     assert told == expected
 
 
+def test_a_long_list_is_no_deep_expression(tmp_path: Path) -> None:
+    """A cell for each of 256 values, and of NULL: a plan may be nested 300 deep or so, for Python."""
+    data = tmp_path / "data.duckdb"
+    with duckdb.connect(str(data)) as connection:
+        connection.execute("CREATE TABLE visits AS SELECT i % 300 AS id, i % 256 AS n FROM range(900) t(i)")
+    data.with_suffix(".toml").write_text(
+        '[budget]\nepsilon = 100\ndelta = 1e-6\naccountant = "approx"\n[query]\nmax_epsilon = 50\n'
+        '[unit]\nname = "person"\n[tables.visits]\nunit = { column = "id" }\nrows_per_unit = 200\n'
+        "[tables.visits.columns]\nn = { range = [0, 255] }\n"
+    )
+    few, none = "COUNT_IF(NOT (n IN (1, 2, 5)))", "COUNT_IF(NULLIF(ABS(3), 0) IS NULL)"
+    sql = f"SELECT n, COUNT(*), {few}, {none} FROM visits GROUP BY n"
+    with dpsql.connect(str(data)) as db:
+        (each,) = plan_of(db._open(), sql, 50.0).measures
+        assert each.joint is not None
+        assert len(db.execute(sql, epsilon=50).rows) == 256
+
+
+def test_sums_of_zeros_are_measured_together(tmp_path: Path) -> None:
+    """Their grid steps are so small that 1 is 2^920 of them."""
+    data = built(tmp_path, "zcdp", people=60)
+    zeros = ", ".join(
+        f"SUM(LEAST(GREATEST(0, 0), 10)) FILTER (WHERE age >= {age})" for age in range(0, 60, 5)
+    )
+    sql = f"SELECT sex, {zeros} FROM people GROUP BY GROUPING SETS ((1), ())"
+    with dpsql.connect(str(data)) as db:
+        assert planned(db, sql).joint is not None
+        assert {number for row in db.execute(sql, epsilon=1).rows for number in row[1:]} == {0}
+
+
 @pytest.fixture(scope="module")
 def neighbours(tmp_path_factory: pytest.TempPathFactory) -> tuple[DuckDB, list[tuple[str, DuckDB]]]:
     folder = tmp_path_factory.mktemp("neighbours")
