@@ -122,12 +122,13 @@ def _weights_shown(weights: Masses) -> dict[str, tuple[list[int], list[int]]]:
 
 
 def answered(sql: str, database: World) -> list[str]:
-    """The whole way, with real noise. What DuckDB minds above the release is refused, and free: D205."""
+    """The whole way, with real noise. What DuckDB minds above the release is refused as D2xx, and free."""
+    spent = database.connection.budget.spent
     try:
         answer = database.connection.execute(sql, epsilon=1.0)
         assert all(len(row) == len(answer.columns) for row in answer)
     except dpsql.Error as error:
-        if error.code != "D205":
+        if not error.code.startswith("D2") or database.connection.budget.spent != spent:
             return [f"not answered: {type(error).__name__}: {error}"]
     except Exception as error:  # whatever it is, it is a violation
         return [f"not answered: {type(error).__name__}: {error}"]
