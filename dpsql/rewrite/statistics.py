@@ -71,6 +71,9 @@ _Cells: TypeAlias = tuple[tuple[int, ...], ...]
 _PAIRED = (Need.ROWS, Need.TOTAL)
 """Needs that a pair of sums fulfils."""
 
+_WIDEST = 18
+"""The most digits of a decimal of 64 bits: wider ones are divided slowly."""
+
 _EXACT = (Kind.INTEGER, Kind.BOOLEAN, Kind.DECIMAL)
 
 _LARGEST = 1e300
@@ -542,7 +545,8 @@ def _step(fact: Fact, most: Fraction, grid: int) -> tuple[Fraction, int | None]:
         units = most * 10**scale
         if units.denominator == 1 and units <= grid:
             return Fraction(1, 10**scale * (grid // int(units))), None
-        for digits in reversed(range(scale if grid > GRID else 0)):
+        is_fast = grid > GRID and fact.type.kind is Kind.DECIMAL and decimal_size(fact.type)[0] <= _WIDEST
+        for digits in reversed(range(scale if is_fast else 0)):
             if (units := math.ceil(most * 10**digits)) <= grid:
                 return Fraction(1, 10**digits * (grid // units)), digits
     exponent = math.floor(math.log2(most / grid))
