@@ -141,13 +141,13 @@ class Sealed:
 
     def _all(self, sql: str, memory: int | None = None, rows: int | None = None) -> list[tuple[Any, ...]]:
         """Return the rows of SQL, within the remaining time."""
-        process, began = self._open(), time.monotonic()
+        process = self._open()
         if self._seconds <= 0:
             raise Late
         try:
             return process.run(sql, self._seconds, memory or self._limits.memory, rows)
         finally:
-            self._seconds -= time.monotonic() - began
+            self._seconds -= process.took
 
     # ---- before anything is paid -------------------------------------------------------------------
 
@@ -335,14 +335,16 @@ class Sealed:
             columns = released_columns(measure) or [("nothing", DOUBLE)]
             columns = [*columns, *([(REPLICA_ID, BIGINT)] if numbered else [])]
             listed = ", ".join(f"{quote(name)} {_spelled(kind)}" for name, kind in columns)
-            self._open().load(f"CREATE OR REPLACE TEMP TABLE {quote(measure.name)} ({listed})")
+            table = f"CREATE OR REPLACE TEMP TABLE {quote(measure.name)} ({listed})"
+            self._open().load(table, wait=False)
             names.append(measure.name)
         return names
 
     def _drop(self, names: list[str]) -> None:
         """Drop released tables, unless the process has ended."""
         if names and self._process is not None and self._process.usable:
-            self._process.load("; ".join(f"DROP TABLE IF EXISTS {quote(name)}" for name in names))
+            dropped = "; ".join(f"DROP TABLE IF EXISTS {quote(name)}" for name in names)
+            self._process.load(dropped, wait=False)
 
     def _fill(self, name: str, columns: list[Finished], intervals: bool, numbered: bool = False) -> None:
         types: list[str] = []
@@ -357,22 +359,23 @@ class Sealed:
                     types += ["DOUBLE", "DOUBLE"]
                     lists += [or_null(ends, len(column.values)) for ends in (column.low, column.high)]
         if not lists:
-            self._open().load(f"INSERT INTO {quote(name)} VALUES (NULL{', 0' if numbered else ''})")
+            nothing = f"INSERT INTO {quote(name)} VALUES (NULL{', 0' if numbered else ''})"
+            self._open().load(nothing, wait=False)
             return
         if numbered:
             types.append("BIGINT")
             lists.append(list(range(len(lists[0]))))
-        self._insert(f"temp.{quote(name)}", types, lists)
+        self._insert(f"temp.{quote(name)}", types, lists, wait=False)
 
-    def _insert(self, table: str, types: list[str], lists: list[list[object]]) -> None:
+    def _insert(self, table: str, types: list[str], lists: list[list[object]], *, wait: bool = True) -> None:
         """Insert rows, given column by column, into a table that is named with its schema."""
         listed = ", ".join(f"unnest(TRY_CAST(? AS {kind}[]))" for kind in types)
         for start in range(0, len(lists[0]), _AT_ONCE):
             some = [values[start : start + _AT_ONCE] for values in lists]
             if len(some[0]) > _FEW:
-                self._open().load_arrays(table, types, [array_of(values) for values in some])
+                self._open().load_arrays(table, types, [array_of(values) for values in some], wait=wait)
             else:
-                self._open().load(f"INSERT INTO {table} SELECT {listed}", some)
+                self._open().load(f"INSERT INTO {table} SELECT {listed}", some, wait=wait)
 
     def _load_tables(self, tables: Sequence[str], sql: str) -> None:
         """Copy what SQL can read of public tables into the engine once, under their names in the policy."""

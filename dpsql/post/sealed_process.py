@@ -5,6 +5,8 @@
     waits, with a deadline
                         <-----   rows, or "full", or "failed", or the end of the process
 
+Released tables are made and dropped on the way: the replies of these statements are read before the next one.
+
 A function call or the folding of a constant in DuckDB cannot be interrupted, and may take minutes and all
 memory. Waiting for another process can be interrupted: at a timeout or Ctrl-C, that process is killed. It
 starts in a tenth of a second. It is reused until it exceeds a limit, also by later connections.
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
 
 CHILD = Path(__file__).with_name("sealed_program.py")
 _STARTING = 60.0  # seconds that a process may take before it answers for the first time
+_MOST_OWED = 8  # their replies fit the pipe, so that neither side waits for the other
 _ROW, _VALUE = 112, 64  # about how many bytes Python needs, with the margins that go beside a row
 
 
@@ -81,6 +84,8 @@ class Process:
         self._poll = select.poll()
         self._poll.register(self._replies, select.POLLIN)
         self.worn = False
+        self._owed = 0  # replies that nobody has waited for
+        self.took = 0.0  # seconds of the last run
 
     def open(self, settings: list[str], memory: int) -> None:
         """Open an empty database; its statements may use ``memory`` bytes."""
@@ -90,22 +95,38 @@ class Process:
         """Close the database, without waiting for a reply."""
         self._send(("close",))
 
-    def load(self, sql: str, parameters: list[list[object]] | None = None) -> None:
-        """Run a statement of the engine itself, without limits of time and memory."""
-        self._ask(("load", sql, parameters))
+    def load(self, sql: str, parameters: list[list[object]] | None = None, *, wait: bool = True) -> None:
+        """Run a statement of the engine itself, without limits of time and memory.
 
-    def load_arrays(self, table: str, types: list[str], arrays: list[NDArray[Any]]) -> None:
+        Who does not ``wait`` hears of a failure at the next request.
+        """
+        self._load(("load", sql, parameters), wait)
+
+    def load_arrays(
+        self, table: str, types: list[str], arrays: list[NDArray[Any]], *, wait: bool = True
+    ) -> None:
         """Insert rows into a table (SQL, with its schema), column by column, without limits."""
-        self._ask(("arrays", table, types, arrays))
+        self._load(("arrays", table, types, arrays), wait)
+
+    def _load(self, request: tuple[Any, ...], wait: bool) -> None:
+        if wait or self._owed >= _MOST_OWED:
+            self._ask(request)
+            return
+        try:
+            self._send(request)
+        except BaseException:
+            self.end()
+            raise
+        self._owed += 1
 
     def run(self, sql: str, seconds: float, memory: int, most: int | None) -> list[tuple[Any, ...]]:
         """Return the rows of SQL, within limits of time, memory and number of rows (``most``)."""
         fetched: list[tuple[Any, ...]] = []
-        until = time.monotonic() + seconds
         request: tuple[Any, ...] = ("run", sql)
         more = True
+        self.took = 0.0
         while more:
-            (_, rows, more, self.worn), size = self._ask(request, until - time.monotonic(), memory)
+            (_, rows, more, self.worn), size = self._ask(request, seconds - self.took, memory)
             request = ("more",)
             memory -= size + _held(rows)
             fetched += rows
@@ -122,21 +143,36 @@ class Process:
     def _ask(
         self, request: tuple[Any, ...], seconds: float | None = None, most: int | None = None
     ) -> tuple[Any, int]:
-        """Send a request; return the reply and its size in bytes."""
+        """Send a request; return the reply and its size in bytes. The time before it is not counted."""
+        failed: list[str] = []
         try:
             self._send(request)
-            until = None if seconds is None else time.monotonic() + seconds
-            (size,) = LENGTH.unpack(self._read(LENGTH.size, until))
-            if most is not None and size > most:
-                raise Full
-            reply = pickle.loads(self._read(size, until))
-            if reply[0] == "full":
-                raise Full
+            while self._owed:
+                self._reply(failed)
+                self._owed -= 1
+            began = time.monotonic()
+            try:
+                reply, size = self._reply(failed, None if seconds is None else began + seconds, most)
+            finally:
+                self.took += time.monotonic() - began
         except BaseException:  # Ctrl-C too: what runs on would answer the next request
             self.end()
             raise
+        if failed:
+            raise Failed(failed[0])
+        return reply, size
+
+    def _reply(
+        self, failed: list[str], until: float | None = None, most: int | None = None
+    ) -> tuple[Any, int]:
+        (size,) = LENGTH.unpack(self._read(LENGTH.size, until))
+        if most is not None and size > most:
+            raise Full
+        reply = pickle.loads(self._read(size, until))
+        if reply[0] == "full":
+            raise Full
         if reply[0] == "failed":
-            raise Failed(reply[1])
+            failed.append(reply[1])
         return reply, size
 
     def _send(self, request: tuple[Any, ...]) -> None:
