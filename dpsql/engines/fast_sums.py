@@ -69,7 +69,7 @@ class FastSums:
         tables = self.tables or InOwnInstance(self.run)
         self._units = SpecialUnits(self.run, self.limits, tables, self.dialect)
         self._extremes = Extremes(self.run, self.dialect)
-        self._totals = UnitTotals(self.run, self._extremes)
+        self._totals = UnitTotals(self.run, self._extremes, tables, self.dialect)
 
     def statement(self, planned: MeasurePlan) -> str:
         """Return the SELECT of a measure's exact sums."""
@@ -90,7 +90,7 @@ class FastSums:
         if planned.shape is Shape.ROWS:
             reading = Reading(found=found, dialect=self.dialect)
             return summed_rows(planned, rows_sql(planned, reading, arithmetic, ends, True))
-        light = self.dialect is DUCKDB and self._totals.all_light(planned, source)
+        light = self._totals.all_light(planned, source)
         special = Special() if light else self._units.special(planned, source, size)
         if special is None and self.dialect is DUCKDB:
             return measure_sql(planned)

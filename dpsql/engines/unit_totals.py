@@ -12,7 +12,8 @@ Proof   Of a family, a unit adds at most the sum of its cells' absolute values i
         at most m / step times the total of x, and (low + unit) / step times the number of rows; so for sums
         of such bounds. Any other cells are at most ``most`` for each row; a unit is counted at most once for
         each row, in groups of its own. Totals are sums of at most 2^40 DOUBLEs of one sign, off by less than
-        2^-12 of themselves: ``MARGIN`` covers this and the arithmetic here.
+        2^-12 of themselves: ``MARGIN`` covers this and the arithmetic here. Nothing overflows, which fails on
+        PostgreSQL: values and multiples are below ``_LARGEST``.
 Test    tests/privacy/test_light_units.py
 
 Totals are exact private facts: see special_units.py.
@@ -20,14 +21,15 @@ Totals are exact private facts: see special_units.py.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable
 from dataclasses import field
 
+from dpsql.engines.dialect import DUCKDB, Dialect
 from dpsql.engines.extremes import Extremes
-from dpsql.engines.identifiers import quote, table_sql
-from dpsql.engines.number_sql import added_sql, number
+from dpsql.engines.identifiers import quote
+from dpsql.engines.number_sql import added_sql
 from dpsql.engines.relation_sql import first_link, with_units
+from dpsql.engines.temporary_tables import TemporaryTables
 from dpsql.engines.unit_values import there_sql, value_sql
 from dpsql.facts.columns_read import defined, stored_column
 from dpsql.facts.light_units import RowSource
@@ -43,7 +45,7 @@ MARGIN = 1.001
 ANSWERS = 1_000
 """The most answers about one table of units that are kept."""
 
-_NUMBERS = itertools.count()
+_LARGEST = 1e50
 
 _Multiples = dict[str, float]
 
@@ -62,6 +64,8 @@ class UnitTotals:
 
     run: Callable[[str], list[tuple[object, ...]]]
     extremes: Extremes
+    tables: TemporaryTables
+    dialect: Dialect = DUCKDB
     _tables: dict[tuple[str, Columns], _Totals] = field(default_factory=dict)
 
     def all_light(self, planned: MeasurePlan, source: RowSource) -> bool:
@@ -90,9 +94,10 @@ class UnitTotals:
         ]
         bound = added_sql([f"({each})" if norm is Norm.L1 else f"({each}) * ({each})" for each in families])
         limit = clip if norm is Norm.L1 else clip**2
+        number = self.dialect.number
         light = f"{number(MARGIN * planned.measure.copies)} * ({bound}) <= {number(limit)}"
         if light not in totals.light:
-            heavy = self.run(f"SELECT 1 FROM {totals.name} WHERE ({light}) IS NOT TRUE LIMIT 1")
+            heavy = self.run(f"SELECT 1 FROM {totals.name} AS f WHERE ({light}) IS NOT TRUE LIMIT 1")
             if len(totals.light) == ANSWERS:
                 totals.light.clear()
             totals.light[light] = heavy == []
@@ -101,11 +106,12 @@ class UnitTotals:
     def forget(self) -> None:
         """Drop all tables."""
         while self._tables:
-            self.run(f"DROP TABLE {self._tables.popitem()[1].name}")
+            self.tables.drop(self._tables.popitem()[1].name)
 
     def _most(self, first: Statistic, read: _Multiples | None, fan: int) -> str:
         """Print the most that a unit's rows add to a statistic and those that complete it."""
-        if read is None:
+        number = self.dialect.number
+        if read is None or max(read.values()) > _LARGEST * float(first.step):
             return f"{number(fan * first.together)} * c"
         totals = (
             f"{number(times / float(first.step))} * {quote('s ' + column)}"
@@ -123,15 +129,19 @@ class UnitTotals:
         return self._multiples(statistic.argument, planned.measure.relation, scan)
 
     def _multiples(self, scalar: Scalar, relation: Relation, scan: Scan) -> _Multiples | None:
-        """Return columns, none below 0, and numbers: no |scalar| is above the sum of their products."""
+        """Return columns and numbers: no |scalar| is above the sum of their products.
+
+        No column has a value below 0, or a very large one.
+        """
         match scalar:
             case Ref(name):
                 below = defined(relation, name)
                 if below is not None:
                     return self._multiples(below[1], below[0], scan)
                 found, ends = stored_column(relation, name), self.extremes.ends(scalar, relation)
-                plain = found is not None and found[0] is scan and ends is not None and ends[0] >= 0
-                return {found[1].source: 1.0} if found is not None and plain else None
+                if found is None or found[0] is not scan or ends is None:
+                    return None
+                return {found[1].source: 1.0} if 0 <= ends[0] <= ends[1] <= _LARGEST else None
             case Call("*", (first, second)) if self.extremes.ends(scalar, relation) is not None:
                 for near, far in ((first, second), (second, first)):
                     of_near, ends = self._multiples(near, relation, scan), self.extremes.ends(far, relation)
@@ -154,30 +164,31 @@ class UnitTotals:
             return known
         if known is not None:
             columns = columns | set(known.columns)
-            self.run(f"DROP TABLE {self._tables.pop(place).name}")
-        name, listed = f'temp.main."totals {next(_NUMBERS)}"', tuple(sorted(columns))
-        self.run(f"CREATE TEMP TABLE {name} AS {totals_sql(scan, listed)}")
-        nobody = self.run(f"SELECT 1 FROM {name} WHERE u IS NULL LIMIT 1") != []
+            self.tables.drop(self._tables.pop(place).name)
+        listed = tuple(sorted(columns))
+        name = self.tables.kept(totals_sql(scan, listed, self.dialect))
+        nobody = self.run(f"SELECT 1 FROM {name} AS f WHERE u IS NULL LIMIT 1") != []
         self._tables[place] = _Totals(name, listed, nobody)
         return self._tables[place]
 
 
-def totals_sql(scan: Scan, columns: tuple[str, ...]) -> str:
+def totals_sql(scan: Scan, columns: tuple[str, ...], dialect: Dialect = DUCKDB) -> str:
     """Return the SELECT of units, or NULL for nobody, with their rows and the totals of columns."""
     assert scan.owner is not None
-    link, names = first_link(scan), [quote(f"s {column}") for column in columns]
+    link, names, below = first_link(scan), [quote(f"s {column}") for column in columns], dialect.subquery
     sums = "".join(
-        f", coalesce(sum(CAST(t.{quote(column)} AS DOUBLE)), 0) AS {name}"
+        f", coalesce(sum({dialect.double(f't.{quote(column)}')}), {dialect.real(0)}) AS {name}"
         for column, name in zip(columns, names, strict=True)
     )
-    read = f"{table_sql(scan.table)} AS t WHERE {there_sql(link, 't')}"
-    rows = f"SELECT {value_sql(link, 't')} AS k, count(*) AS c{sums} FROM {read} GROUP BY 1"
+    read = f"{dialect.table(scan.table)} AS t WHERE {there_sql(link, 't')}"
+    value = value_sql(link, "t")
+    rows = f"SELECT {value} AS k, count(*) AS c{sums} FROM {read} GROUP BY {value}"
     if not scan.owner.links:
-        return f"SELECT k AS u, * EXCLUDE (k) FROM ({rows})"
-    joined, unit = with_units("n", scan)
-    added = "".join(f", sum(r.{name}) AS {name}" for name in names)
-    added_up = f"SELECT {unit} AS u, sum(r.c) AS c{added} FROM {joined} GROUP BY 1"
-    return f"WITH n AS MATERIALIZED ({rows}) {added_up}"
+        return f"SELECT {', '.join(['k AS u', 'c', *names])} FROM {below(rows)}"
+    joined, unit = with_units("n", scan, dialect)
+    read = f"SELECT {', '.join([f'{unit} AS u', 'r.c', *(f'r.{name}' for name in names)])} FROM {joined}"
+    added = "".join(f", sum({name}) AS {name}" for name in names)
+    return f"WITH {dialect.kept('n', rows)} SELECT u, sum(c) AS c{added} FROM {below(read)} GROUP BY u"
 
 
 def _alone(measure: Measure) -> list[Statistic]:
