@@ -18,6 +18,7 @@ from dpsql.audit import plan_of
 from dpsql.engines import Engine
 from dpsql.engines.postgres.engine import PostgresEngine
 from dpsql.engines.special_units import Limits
+from dpsql.engines.unit_totals import UnitTotals
 from dpsql.ir.plan import MeasurePlan
 from dpsql.session import Session
 
@@ -42,6 +43,16 @@ rows_per_unit = 3
 kind = { values = ["a", "b", "c"] }
 cost = { range = [0, 500] }
 day = {}
+[tables.cheap]
+unit = { column = "id", references = "people.id" }
+rows_per_unit = 3
+[tables.cheap.columns]
+cost = { range = [0, 500] }
+[tables.dear]
+unit = { column = "id", references = "people.id" }
+rows_per_unit = 3
+[tables.dear.columns]
+cost = { range = [0, 500] }
 """
 
 TABLES = """
@@ -53,6 +64,10 @@ INSERT INTO visits SELECT n % 310, substr('abc', 1 + CAST(n % 3 AS INTEGER), 1),
 INSERT INTO visits SELECT 7, 'a', 499.99, CAST('2024-02-03' AS DATE) FROM generate_series(1, 60);
 INSERT INTO visits VALUES (NULL, 'a', 77, NULL), (9, 'b', 5, CAST('infinity' AS DATE)),
     (10, 'b', 6, CAST('-infinity' AS DATE));
+CREATE TABLE cheap (id BIGINT, cost DECIMAL(10, 2) NOT NULL);
+INSERT INTO cheap SELECT 1 + n % 300, n % 90 FROM generate_series(1, 1500) AS t(n);
+CREATE TABLE dear (id BIGINT, cost DECIMAL(10, 2) NOT NULL);
+INSERT INTO dear SELECT 1 + n % 300, 301 FROM generate_series(1, 1500) AS t(n);
 """
 
 QUERIES = (
@@ -94,7 +109,7 @@ def clinic(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Clinic]:
         dpsql.connect(folder / "clinic.duckdb") as here,
     ):
         owner.execute(TABLES.encode())
-        track(owner, "people", "visits")
+        track(owner, "people", "visits", "cheap", "dear")
         yield Clinic(server, owner, here._open())
 
 
@@ -131,6 +146,23 @@ def test_what_is_found_is_kept_until_the_session_ends(
         assert clinic.kept() == kept
         assert all("pg_temp" in each for each in statements(engine, measures))
     wait_for(lambda: clinic.kept() == [])
+
+
+@pytest.mark.parametrize("table", ["cheap", "dear"])
+def test_totals_show_that_nobody_is_clipped(
+    clinic: Clinic, monkeypatch: pytest.MonkeyPatch, table: str
+) -> None:
+    """Five rows of a person, of three in the clip: up to 450 together, or 1,505 of 1,500."""
+    plan = plan_of(clinic.planner, f"SELECT SUM(cost) FROM {table} WHERE cost >= 0", 1.0)
+    (measure,) = plan.stages[0].measures
+    expected = sums(clinic.planner.engine, [measure])
+    with closing(clinic.engine()) as engine:
+        assert sums(engine, [measure]) == expected
+        assert ("found" in statements(engine, [measure])[0]) == (table == "dear")
+    most = UnitTotals._most
+    monkeypatch.setattr(UnitTotals, "_most", lambda *given: f"({most(*given)}) * 0.99")
+    with closing(clinic.engine()) as engine:  # planted: totals that are a little too small
+        assert (sums(engine, [measure]) == expected) == (table == "cheap")
 
 
 def test_without_the_right_to_keep_it_stands_in_each_statement(
