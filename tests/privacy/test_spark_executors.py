@@ -1,0 +1,100 @@
+"""Two executors, in processes of their own, give the exact tables that one process gives.
+
+python -m pytest tests/privacy/test_spark_executors.py -n0    four minutes
+
+Spark starts a standalone master and its workers on this machine. No address names such a cluster
+(address.py): what this shows is that sums do not depend on how rows are spread.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import duckdb
+import pytest
+from sparks import needs_spark
+from test_postgres import POLICY, QUERIES, TABLES
+
+pytestmark = needs_spark
+
+MASTER = "local-cluster[2,1,1024]"
+"""Two workers, each with an executor of one core."""
+
+PROGRAM = """
+import json, secrets, sys
+from pathlib import Path
+sys.path[:0] = json.loads(sys.argv[1])
+import dpsql
+from dpsql.audit import plan_of
+from dpsql.engines.exact_tables import measured
+from dpsql.engines.folder import Folder
+from dpsql.engines.spark import settings
+from dpsql.engines.spark.address import SparkAddress
+from dpsql.engines.spark.engine import SparkEngine
+from dpsql.session.checks import parse_policy
+from postgres_worlds import EVERYTHING
+from test_spark import sums_of
+
+folder, master, queries = Path(sys.argv[2]), sys.argv[3], json.loads(sys.argv[4])
+policy = folder.with_suffix(".toml")
+
+class Cluster(SparkAddress):
+    @property
+    def master(self):
+        return master
+
+settings._STATIC["spark.authenticate.secret"] = secrets.token_hex(32)  # which processes share
+rules = parse_policy(policy.read_text(), policy.name)
+engines = [SparkEngine(Cluster("2", folder), rules, limits) for limits in (None, EVERYTHING)]
+for engine in engines:
+    engine._session.conf.set("spark.sql.files.maxPartitionBytes", "4096")
+    engine._session.conf.set("spark.sql.files.openCostInBytes", "0")
+same = []
+with dpsql.connect(folder, policy, folder.with_suffix(".ledger")) as db:
+    there = db._open().engine
+    for sql in queries:
+        for planned in plan_of(db._open(), sql, 1.0).measures:
+            known = sums_of(measured(planned, there._all, there._arrays))
+            assert known
+            same += [sums_of(engine.measure(planned)) == known for engine in engines]
+listed = engines[0]._session.sparkContext._jsc.sc().statusStore().executorList(True)
+tasks = {listed.apply(at).id(): listed.apply(at).totalTasks() for at in range(listed.size())}
+print(json.dumps({"same": same, "tasks": tasks}))
+"""
+
+
+@pytest.mark.sweep
+def test_two_executors_give_the_same_integers(tmp_path: Path) -> None:
+    import pyspark
+
+    folder = tmp_path / "clinic"
+    folder.mkdir()
+    with duckdb.connect() as made:
+        made.execute(TABLES)
+        for table in ("people", "visits", "wards"):
+            made.execute(f"COPY {table} TO '{folder / table}.parquet' (ROW_GROUP_SIZE 2048)")
+    folder.with_suffix(".toml").write_text(POLICY)
+    root = Path(__file__).parents[2]
+    paths = [str(root / each) for each in ("tests", "tests/privacy", "grammar_tests", ".")]
+    words = [
+        sys.executable,
+        "-c",
+        PROGRAM,
+        json.dumps(paths),
+        str(folder),
+        MASTER,
+        json.dumps(QUERIES),
+    ]
+    here = {"SPARK_LOCAL_IP": "127.0.0.1", "SPARK_HOME": str(Path(pyspark.__file__).parent)}
+    done = subprocess.run(
+        words, capture_output=True, text=True, check=False, timeout=900, env={**os.environ, **here}
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    said = json.loads(done.stdout.splitlines()[-1])
+    assert said["same"], "measures were compared"
+    assert all(said["same"])
+    assert {name for name, tasks in said["tasks"].items() if tasks} >= {"0", "1"}, "both have computed"
