@@ -283,6 +283,8 @@ class Chain:
             locks.enter_context(self._queue.turn.taken(self._patience))
             connection = self._connected()
             try:
+                if connection.in_transaction:  # interrupted twice: the second time as it was rolled back
+                    connection.execute("ROLLBACK")
                 if begin != READING or not self._read_at_once(connection):
                     locks.enter_context(self._queue.entered(self._patience))
                     connection.execute(begin)

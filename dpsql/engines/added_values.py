@@ -5,10 +5,11 @@
 Claim   the result is the sum of the cells, to the last digit.
 Proof   ``ends`` say that no value is beyond the range: a cell is (value - offset) * per_step, rounded.
         A value, rounded to the statistic's digits if it has any, is a whole number of 10^-scale, per_step is
-        a multiple of 10^scale, and the offset is a whole number: the product is whole, and the DOUBLE that
-        is rounded to it is off by less than a half, since it is below 2^40. DECIMALs and whole numbers are
-        added up exactly, and what is multiplied stays below 2^115, in 128 bits: fewer than 2^53 rows
-        (``fits``) of less than 2^62 steps.
+        a multiple of 10^scale, and the offset is a whole number: the product is whole. The DOUBLE that is
+        rounded to it is off by less than a half: a value in the range is less than 2^51 steps, so that its
+        DOUBLE is off by a quarter of a step at most, and what is left of it is below 2^40. Nor are values
+        beyond the range by one unit taken for its end. DECIMALs and whole numbers are added up exactly, and
+        what is multiplied stays below 2^104, in 128 bits: fewer than 2^53 rows (``fits``).
 Test    tests/privacy/test_light_units.py, grammar_tests/test_corrected.py
 """
 
@@ -44,7 +45,7 @@ def whole_multiples(
         and per_step.numerator % 10 ** _scale(of_type) == 0
         and float(statistic.offset).is_integer()
         and statistic.most < 2**40
-        and largest < 2**62
+        and largest < 2**51
     )
 
 

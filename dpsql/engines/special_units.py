@@ -146,8 +146,8 @@ class SpecialUnits:
     def _conditions(self, planned: MeasurePlan, scan: Scan) -> str:
         """Print the conditions that a query's rows t of the scan meet; '' if there are none."""
         assert scan.owner is not None
-        if self.dialect is not DUCKDB or scan.owner.composite:  # columns of such a unit may be cast
-            return ""
+        if self.dialect is not DUCKDB or scan.owner.composite or scan.owner.widened:
+            return ""  # a scalar means what its facts say of columns as they are stored: these may be cast
         lookup = facts_of(scan).lookup
         columns = {column.name: f"t.{quote(column.source)}" for column in scan.columns}
         conditions = row_conditions(planned.measure.relation, scan)

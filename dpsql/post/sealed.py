@@ -91,6 +91,8 @@ class Sealed:
         """Start the process in the background, if there is none."""
         with self._lock:
             if self._process is None or not self._process.usable:
+                if self._process is not None:
+                    self._process.end()
                 self._process, self._loaded = taken(), None
 
     def begin(self) -> None:

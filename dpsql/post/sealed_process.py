@@ -84,6 +84,7 @@ class Process:
         self._poll = select.poll()
         self._poll.register(self._replies, select.POLLIN)
         self.worn = False
+        self._midway = False  # between a request and the end of its reply; for good, if that was interrupted
         self._owed = 0  # replies that nobody has waited for
         self.took = 0.0  # seconds of the last run
 
@@ -93,7 +94,9 @@ class Process:
 
     def close(self) -> None:
         """Close the database, without waiting for a reply."""
+        self._midway = True
         self._send(("close",))
+        self._midway = False
 
     def load(self, sql: str, parameters: list[list[object]] | None = None, *, wait: bool = True) -> None:
         """Run a statement of the engine itself, without limits of time and memory.
@@ -112,12 +115,14 @@ class Process:
         if wait or self._owed >= _MOST_OWED:
             self._ask(request)
             return
+        self._midway = True
         try:
             self._send(request)
         except BaseException:
             self.end()
             raise
         self._owed += 1
+        self._midway = False
 
     def run(self, sql: str, seconds: float, memory: int, most: int | None) -> list[tuple[Any, ...]]:
         """Return the rows of SQL, within limits of time, memory and number of rows (``most``)."""
@@ -145,6 +150,7 @@ class Process:
     ) -> tuple[Any, int]:
         """Send a request; return the reply and its size in bytes. The time before it is not counted."""
         failed: list[str] = []
+        self._midway = True
         try:
             self._send(request)
             while self._owed:
@@ -158,6 +164,7 @@ class Process:
         except BaseException:  # Ctrl-C too: what runs on would answer the next request
             self.end()
             raise
+        self._midway = False
         if failed:
             raise Failed(failed[0])
         return reply, size
@@ -201,17 +208,18 @@ class Process:
 
     @property
     def usable(self) -> bool:
-        """Whether it runs and belongs to this process (a fork has the same pipes)."""
-        return not self._ended and self._parent == os.getpid()
+        """Whether it runs, has answered all that it was asked, and is no fork's, which has the same pipes."""
+        return not (self._ended or self._midway) and self._parent == os.getpid()
 
     def kill(self) -> None:
         """Kill the process; a thread that waits for a reply gets ``Full``."""
         with self._lock:
-            if self.usable:
+            if not self._ended and self._parent == os.getpid():
                 with suppress(ProcessLookupError):  # it has ended by itself
                     os.kill(self._pid, signal.SIGKILL)
 
     def end(self) -> None:
+        self._midway = True  # an interrupt may keep the rest from being done: it is done later, or by nobody
         if self._parent != os.getpid():  # a fork has locks that nobody will give back
             return
         with self._lock:

@@ -40,7 +40,7 @@ def added_value(statistics: Sequence[Statistic]) -> Statistic | None:
 def in_steps_of(measure: Measure, one: Statistic) -> Measure:
     """Return a measure whose numbers are in the grid steps of ``one``."""
     statistics = tuple(
-        replace(each, step=one.step, most=math.ceil(each.most * each.step / one.step))
+        replace(each, step=one.step, digits=one.digits, most=math.ceil(each.most * each.step / one.step))
         for each in measure.statistics
     )
     families = tuple(

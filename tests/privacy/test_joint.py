@@ -180,6 +180,21 @@ def test_a_long_list_is_no_deep_expression(tmp_path: Path) -> None:
         assert len(db.execute(sql, epsilon=50).rows) == 256
 
 
+def test_sums_measured_together_say_what_they_are_rounded_to(tmp_path: Path) -> None:
+    data = tmp_path / "data.duckdb"
+    with duckdb.connect(str(data)) as connection:
+        connection.execute("CREATE TABLE visits AS SELECT i AS id, 1::DECIMAL(12, 4) AS x FROM range(9) t(i)")
+    data.with_suffix(".toml").write_text(
+        '[budget]\nepsilon = 100\ndelta = 1e-6\n[unit]\nname = "person"\n[tables.visits]\n'
+        'unit = { column = "id" }\nrows_per_unit = 2\n[tables.visits.columns]\nx = { range = [0, 2000] }\n'
+    )
+    sums = ", ".join(f"SUM(x) FILTER (WHERE x < {1500 + 30 * i})" for i in range(16))
+    with dpsql.connect(str(data)) as db:
+        each = planned(db, f"SELECT {sums} FROM visits")
+    assert each.joint is not None
+    assert {statistic.digits for statistic in each.measure.statistics} == {3}
+
+
 def test_sums_of_zeros_are_measured_together(tmp_path: Path) -> None:
     """Their grid steps are so small that 1 is 2^920 of them."""
     data = built(tmp_path, "zcdp", people=60)

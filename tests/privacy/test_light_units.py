@@ -400,6 +400,61 @@ def test_a_stray_factor_may_be_of_any_size(tmp_path: Path, stray: float) -> None
         assert differ(opened) == []
 
 
+OF_ANOTHER_TYPE = """
+INSERT INTO people SELECT -person FROM people;
+CREATE TABLE logs (person SMALLINT, cost DOUBLE);
+INSERT INTO logs SELECT -person, 100 FROM range(1, 61) AS p(person), range(60) AS r(n) WHERE n < person;
+"""
+LOGS = """[tables.logs]
+unit = { column = "person" }
+rows_per_unit = 20
+[tables.logs.columns]
+person = {}
+cost = { range = [0, 100] }
+"""
+
+
+def test_a_condition_on_a_unit_of_another_type_means_what_it_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """-1 has 64 bits as the BIGINT that a unit is, and 16 as the SMALLINT that is stored."""
+    path = tmp_path / "logs.duckdb"
+    with duckdb.connect(str(path)) as connection:
+        connection.execute(SCHEMA + OF_ANOTHER_TYPE)
+    path.with_suffix(".toml").write_text(OF_PEOPLE + LOGS)
+    sql = "SELECT COUNT(*), SUM(cost) FROM logs WHERE bit_count(person) > 20"
+    monkeypatch.setattr(sys.modules[__name__], "QUERIES", (sql,))
+    with dpsql.connect(path) as opened:
+        assert differ(opened, few=0) == []
+
+
+FAR = """
+CREATE TABLE events (person BIGINT, ms DECIMAL(18, 3), day DECIMAL(17, 4));
+INSERT INTO events SELECT person, 1700000000005.123, 1700000000005.1234
+FROM range(1, 61) AS p(person), range(60) AS r(n) WHERE n < person;
+"""
+EVENTS = """[tables.events]
+unit = { column = "person" }
+rows_per_unit = 20
+[tables.events.columns]
+person = {}
+ms = { range = [1700000000000, 1700000000010] }
+day = { range = [1700000000000, 1700000000010] }
+"""
+
+
+def test_decimals_far_from_zero_are_cells_everywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A DOUBLE of 1700000000005.123 is off by more than a grid step of [.000, 10.000] above it."""
+    path = tmp_path / "events.duckdb"
+    with duckdb.connect(str(path)) as connection:
+        connection.execute(SCHEMA + FAR)
+    path.with_suffix(".toml").write_text(OF_PEOPLE + EVENTS)
+    queries = ("SELECT AVG(ms) FROM events", "SELECT AVG(day), COUNT(*) FROM events")
+    monkeypatch.setattr(sys.modules[__name__], "QUERIES", queries)
+    with dpsql.connect(path) as opened:
+        assert differ(opened) == []
+
+
 def test_a_schema_may_be_called_temp(tmp_path: Path) -> None:
     path = tmp_path / "clinic.duckdb"
     with duckdb.connect(str(path)) as connection:

@@ -116,6 +116,36 @@ def test_public_tables_are_loaded_again_after_it_ended(clinic: Path) -> None:
         assert db.execute("SELECT * FROM wards ORDER BY ALL").rows == before
 
 
+@pytest.mark.parametrize("cut", ["_read", "_send"])
+def test_one_that_was_interrupted_twice_is_asked_nothing_more(
+    process: Process, monkeypatch: pytest.MonkeyPatch, cut: str
+) -> None:
+    """The second Ctrl-C comes before it is killed: a late reply would answer another request."""
+
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    process.load("CREATE TABLE t (i INTEGER)", wait=False)
+    with monkeypatch.context() as patch:
+        patch.setattr(process, cut, interrupted)
+        patch.setattr(process, "kill", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            rows(process, "SELECT 42")
+    assert not process.usable
+    process.end()
+
+
+def test_a_statement_that_nobody_waits_for_fails_the_next_one(process: Process) -> None:
+    """And no other: replies are read in order."""
+    process.load("CREATE TABLE t (i INTEGER)", wait=False)
+    process.load("INSERT INTO nothing VALUES (1)", wait=False)
+    with pytest.raises(Failed, match="nothing"):
+        rows(process, "SELECT 42")
+    for n in range(100):
+        process.load(f"INSERT INTO t VALUES ({n})", wait=False)
+    assert rows(process, "SELECT count(*), max(i) FROM t") == [(100, 99)]
+
+
 def test_a_fork_does_not_end_it(process: Process) -> None:
     child = os.fork()
     if not child:
