@@ -819,6 +819,20 @@ with db._open().ledger._chain.writing():
     assert run_alone(script, clinic) == "D507"
 
 
+def test_a_transaction_that_was_left_open_is_rolled_back(clinic: Path) -> None:
+    """A second Ctrl-C comes as the first one's is rolled back; the ledger was said to be damaged."""
+    script = """
+db = dpsql.connect(sys.argv[1])
+left = db._open().ledger._chain._connected()
+left.execute("BEGIN IMMEDIATE")
+left.execute("DELETE FROM entries")
+db.execute("SELECT COUNT(*) FROM patients", epsilon=0.25)
+db._open().ledger.verify()
+print(db.budget.spent, end="")
+"""
+    assert run_alone(script, clinic) == "0.25"
+
+
 def test_a_child_forked_in_a_transaction_neither_ends_it_nor_waits(clinic: Path) -> None:
     """The fork waited for the lock of its own thread; and the child would have ended its parent's debit."""
     script = """
