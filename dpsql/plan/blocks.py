@@ -77,8 +77,8 @@ def _of_cells(cells: MeasurePlan, places: tuple[int, ...], blocks: UnitBlocks) -
 
 def _results(part: Scalar) -> set[int]:
     match part:
-        case Call("case", (_, yes, no)):
-            return _results(yes) | _results(no)
+        case Call("case", parts):
+            return set[int]().union(*map(_results, (*parts[1::2], parts[-1])))
         case Literal(int(kind)):
             return {kind}
     raise AssertionError("a part of cells is a tree of CASE")
@@ -87,8 +87,9 @@ def _results(part: Scalar) -> set[int]:
 def _is(part: Scalar, kind: int) -> Scalar:
     """Return the condition that a tree of CASE has a result."""
     match part:
-        case Call("case", (condition, yes, no)):
-            return Call("case", (condition, _is(yes, kind), _is(no, kind)))
+        case Call("case", (*parts, last)):
+            told = [_is(each, kind) if place % 2 else each for place, each in enumerate(parts)]
+            return Call("case", (*told, _is(last, kind)))
         case Literal(value):
             return Literal(value == kind, BOOLEAN)
     raise AssertionError("a part of cells is a tree of CASE")

@@ -55,6 +55,9 @@ _TRIED = 65_536
 _PATTERNS = 2**25
 """Most patterns times combinations."""
 
+_LONG = 200
+"""Conditions and results in a CASE from which on it is one."""
+
 _Vector: TypeAlias = tuple[bool, ...]
 
 
@@ -232,7 +235,8 @@ class _Axis:
     def scalar(self, kinds: Sequence[int]) -> Scalar:
         """Return the number of a row's kind as a tree of CASE; ``kinds`` has one for each vector.
 
-        A list of values is one CASE, however long it is.
+        A long list of values is one CASE: Python does not read what is nested hundreds deep. A short one is
+        nested, as it is written in ledgers.
         """
         vectors = np.array(self.vectors, dtype=bool)
 
@@ -245,8 +249,13 @@ class _Axis:
                 parts.append(Call("not", (leaf,)) if at % 2 else leaf)
                 parts.append(tree([place for place in places if self.vectors[place][at]]))
                 places = [place for place in places if not self.vectors[place][at]]
-            last = Literal(kinds[places[0]], INTEGER)
-            return Call("case", (*parts, last)) if parts else last
+            last: Scalar = Literal(kinds[places[0]], INTEGER)
+            if len(parts) > _LONG:
+                return Call("case", (*parts, last))
+            while parts:
+                *parts, condition, yes = parts
+                last = Call("case", (condition, yes, last))
+            return last
 
         return tree(list(range(len(self.vectors))))
 
