@@ -10,9 +10,10 @@ Proof   A column's own values, as DOUBLEs, are between the two that were read. T
         since DuckDB orders it last; then nothing is said. +, - and * of DOUBLEs are monotone in each
         argument, rounding too, so that the ends of a result are at ends of its arguments, computed in the
         same arithmetic. Whole numbers and decimals are computed exactly, and here as DOUBLEs: their ends are
-        widened by more than that is off by. NULL is never clamped. What is rounded
-        to digits has the ends that are next to these. Values in a relation are some of those in
-        the table (``stored_column``). An interval is told only where DOUBLEs hold the digits of its ends; of
+        widened by more than that is off by. What is rounded to digits has the ends next to these, told only
+        where DOUBLEs hold the digits: then a DOUBLE is off by less than a quarter of the last one, and takes
+        no value past another multiple. NULL is never clamped. Values in a relation are some of those in the
+        table (``stored_column``). An interval is told only where DOUBLEs hold the digits of its ends; of
         sums, differences and products of such columns functions/numbers/arithmetic.py computes the corners
         exactly, and keeps a guard but where they stay a billionth below what the type holds.
 Test    tests/privacy/test_light_units.py: one stray of each kind among many rows
@@ -61,8 +62,10 @@ class Extremes:
         ends = self.ends(statistic.argument, relation)
         if ends is None or statistic.digits is None:
             return ends
-        low, high = (Fraction(end) * 10**statistic.digits for end in ends)
-        return math.floor(low) / 10**statistic.digits, math.ceil(high) / 10**statistic.digits
+        units = 10**statistic.digits
+        if max(map(abs, ends)) * units >= _DIGITS:
+            return None
+        return math.floor(Fraction(ends[0]) * units) / units, math.ceil(Fraction(ends[1]) * units) / units
 
     def interval(self, relation: Relation, name: str) -> Interval | None:
         """Return the range of all values of a column of whole numbers or decimals; None if not known."""

@@ -12,8 +12,9 @@ Proof   Of a family, a unit adds at most the sum of its cells' absolute values i
         at most m / step times the total of x, and (low + unit) / step times the number of rows; so for sums
         of such bounds. Any other cells are at most ``most`` for each row; a unit is counted at most once for
         each row, in groups of its own. Totals are sums of at most 2^40 DOUBLEs of one sign, off by less than
-        2^-12 of themselves: ``MARGIN`` covers this and the arithmetic here. Nothing overflows, which fails on
-        PostgreSQL: values and multiples are below ``_LARGEST``.
+        2^-12 of themselves: ``MARGIN`` covers this and the arithmetic here. No product overflows or vanishes,
+        which fails on PostgreSQL: totals and multiples are between 1 / ``_LARGEST``, which is more than any
+        that is below, and ``_LARGEST`` for each row.
 Test    tests/privacy/test_light_units.py
 
 Totals are exact private facts: see special_units.py.
@@ -46,6 +47,7 @@ ANSWERS = 1_000
 """The most answers about one table of units that are kept."""
 
 _LARGEST = 1e50
+"""The largest value, or multiple of one in steps, whose products with others are added up."""
 
 _Multiples = dict[str, float]
 
@@ -114,7 +116,7 @@ class UnitTotals:
         if read is None or max(read.values()) > _LARGEST * float(first.step):
             return f"{number(fan * first.together)} * c"
         totals = (
-            f"{number(times / float(first.step))} * {quote('s ' + column)}"
+            f"{number(max(times / float(first.step), 1 / _LARGEST))} * {quote('s ' + column)}"
             for column, times in sorted(read.items())
         )
         of_row = float((max(0, first.low) + first.unit) / first.step)
@@ -176,8 +178,9 @@ def totals_sql(scan: Scan, columns: tuple[str, ...], dialect: Dialect = DUCKDB) 
     """Return the SELECT of units, or NULL for nobody, with their rows and the totals of columns."""
     assert scan.owner is not None
     link, names, below = first_link(scan), [quote(f"s {column}") for column in columns], dialect.subquery
+    least = dialect.number(1 / _LARGEST)
     sums = "".join(
-        f", coalesce(sum({dialect.double(f't.{quote(column)}')}), {dialect.real(0)}) AS {name}"
+        f", greatest(coalesce(sum({dialect.double(f't.{quote(column)}')}), {least}), {least}) AS {name}"
         for column, name in zip(columns, names, strict=True)
     )
     read = f"{dialect.table(scan.table)} AS t WHERE {there_sql(link, 't')}"

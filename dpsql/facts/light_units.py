@@ -89,7 +89,8 @@ def _conditions(relation: Relation, scan: Scan) -> tuple[tuple[Scalar, ...], boo
             found = _conditions(source, scan)
             return None if found is None else (found[0], False)
         case Join(left=left, right=right):
-            return _conditions(left, scan) or _conditions(right, scan)
+            ours, theirs = _conditions(left, scan), _conditions(right, scan)
+            return ((), False) if ours and theirs else ours or theirs  # read twice, and perhaps otherwise
         case _:
             return None
 

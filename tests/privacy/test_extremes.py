@@ -32,21 +32,20 @@ def test_one_patient_at_the_end_of_time(clinic: Path, born: str, seen: str, valu
     assert isinstance(count, int)
 
 
-@pytest.mark.parametrize("epsilon", [1.0, 1e8])
+@pytest.mark.parametrize("epsilon", [1.0, 9e8])
 def test_steps_beyond_64_bits_are_added_up(epsilon: float, tmp_path: Path) -> None:
-    """Also where no group is shown, and where all sums are 0, as at 1e8 nearly always."""
+    """Also where no group is shown, and where all sums are 0."""
     path = tmp_path / "data.duckdb"
     with duckdb.connect(str(path)) as connection:
         connection.execute(
             "CREATE TABLE people AS SELECT i AS id, i AS k, 0::HUGEINT AS z FROM range(300) AS t(i)"
         )
     path.with_suffix(".toml").write_text(
-        "[budget]\nepsilon = 1e9\ndelta = 1e-3\n[query]\nmax_epsilon = 1e8\n"
+        "[budget]\nepsilon = 1e9\ndelta = 1e-3\n[query]\nmax_epsilon = 9e8\n"
         '[unit]\ntable = "people"\nkey = "id"\n'
         "[tables.people.columns]\nk = {}\nz = { range = [0, 1e30] }\n"
     )
     with dpsql.connect(path) as db:
         assert db.execute("SELECT k, SUM(z) FROM people GROUP BY k", epsilon=1.0).rows == []
         [(total,)] = db.execute("SELECT SUM(z) FROM people", epsilon=epsilon).rows
-        assert isinstance(total, int)
-        assert epsilon == 1 or abs(total) < 10**25
+        assert total == 0 if epsilon > 1 else isinstance(total, int)

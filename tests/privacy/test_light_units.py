@@ -429,8 +429,8 @@ def test_a_condition_on_a_unit_of_another_type_means_what_it_says(
 
 
 FAR = """
-CREATE TABLE events (person BIGINT, ms DECIMAL(18, 3), day DECIMAL(17, 4));
-INSERT INTO events SELECT person, 1700000000005.123, 1700000000005.1234
+CREATE TABLE events (person BIGINT, ms DECIMAL(18, 3), day DECIMAL(17, 4), far DECIMAL(18, 4));
+INSERT INTO events SELECT person, 1700000000005.123, 1700000000005.1234, 99999999999999.0078
 FROM range(1, 61) AS p(person), range(60) AS r(n) WHERE n < person;
 """
 EVENTS = """[tables.events]
@@ -440,6 +440,7 @@ rows_per_unit = 20
 person = {}
 ms = { range = [1700000000000, 1700000000010] }
 day = { range = [1700000000000, 1700000000010] }
+far = { range = [99999999990000, 99999999999999] }
 """
 
 
@@ -449,7 +450,11 @@ def test_decimals_far_from_zero_are_cells_everywhere(tmp_path: Path, monkeypatch
     with duckdb.connect(str(path)) as connection:
         connection.execute(SCHEMA + FAR)
     path.with_suffix(".toml").write_text(OF_PEOPLE + EVENTS)
-    queries = ("SELECT AVG(ms) FROM events", "SELECT AVG(day), COUNT(*) FROM events")
+    queries = (
+        "SELECT AVG(ms) FROM events",
+        "SELECT AVG(day), COUNT(*) FROM events",
+        "SELECT AVG(far) FROM events",
+    )
     monkeypatch.setattr(sys.modules[__name__], "QUERIES", queries)
     with dpsql.connect(path) as opened:
         assert differ(opened) == []

@@ -48,6 +48,11 @@ unit = { column = "id", references = "people.id" }
 rows_per_unit = 3
 [tables.cheap.columns]
 cost = { range = [0, 500] }
+[tables.tiny]
+unit = { column = "id", references = "people.id" }
+rows_per_unit = 3
+[tables.tiny.columns]
+cost = { range = [0, 1e40] }
 [tables.dear]
 unit = { column = "id", references = "people.id" }
 rows_per_unit = 3
@@ -68,6 +73,8 @@ CREATE TABLE cheap (id BIGINT, cost DECIMAL(10, 2) NOT NULL);
 INSERT INTO cheap SELECT 1 + n % 300, n % 90 FROM generate_series(1, 1500) AS t(n);
 CREATE TABLE dear (id BIGINT, cost DECIMAL(10, 2) NOT NULL);
 INSERT INTO dear SELECT 1 + n % 300, 301 FROM generate_series(1, 1500) AS t(n);
+CREATE TABLE tiny (id BIGINT, cost DOUBLE PRECISION NOT NULL);
+INSERT INTO tiny SELECT 1 + n % 300, 1e-300 FROM generate_series(1, 1500) AS t(n);
 """
 
 QUERIES = (
@@ -109,7 +116,7 @@ def clinic(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Clinic]:
         dpsql.connect(folder / "clinic.duckdb") as here,
     ):
         owner.execute(TABLES.encode())
-        track(owner, "people", "visits", "cheap", "dear")
+        track(owner, "people", "visits", "cheap", "dear", "tiny")
         yield Clinic(server, owner, here._open())
 
 
@@ -163,6 +170,15 @@ def test_totals_show_that_nobody_is_clipped(
     monkeypatch.setattr(UnitTotals, "_most", lambda *given: f"({most(*given)}) * 0.99")
     with closing(clinic.engine()) as engine:  # planted: totals that are a little too small
         assert (sums(engine, [measure]) == expected) == (table == "cheap")
+
+
+def test_totals_near_zero_fail_nowhere(clinic: Clinic) -> None:
+    """A product of DOUBLEs that vanishes is an error on PostgreSQL."""
+    sums_of = ("SUM(cost)", "SUM(cost * cost)")
+    plans = (plan_of(clinic.planner, f"SELECT {each} FROM tiny WHERE cost < 1", 1.0) for each in sums_of)
+    measures = [each for plan in plans for each in plan.stages[0].measures]
+    with closing(clinic.engine()) as engine:
+        assert sums(engine, measures) == sums(clinic.planner.engine, measures)
 
 
 def test_without_the_right_to_keep_it_stands_in_each_statement(
