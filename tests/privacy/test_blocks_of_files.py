@@ -10,7 +10,9 @@ from test_unit_blocks import YEARS, World, condition
 
 from dpsql.batch.bill import first_bill
 from dpsql.batch.script import read
+from dpsql.ir.column import BOOLEAN, INTEGER
 from dpsql.ir.plan import Plan
+from dpsql.ir.scalar import Call, Literal, Ref
 from dpsql.plan import blocks
 from dpsql.plan.blocks import blocks_read
 
@@ -106,3 +108,14 @@ def test_the_union_of_the_statements_is_paid(world: World) -> None:
         plans = plans_of(world, statements)
         assert len(plans) == len(statements)
         assert {blocks_read(plan, world.session.blocks) for plan in plans} == {frozenset(expected)}
+
+
+def test_a_case_of_many_conditions_is_read_as_nested_ones() -> None:
+    """Lists of more than a hundred values are one CASE (workload/cells.py)."""
+    conditions = [Ref(f"c{place}") for place in range(3)]
+    one, two, three = (Literal(kind, INTEGER) for kind in range(3))
+    whole = Call("case", (conditions[0], one, conditions[1], two, conditions[2], one, three))
+    assert blocks._results(whole) == {0, 1, 2}
+    no, yes = Literal(False, BOOLEAN), Literal(True, BOOLEAN)
+    expected = (conditions[0], no, conditions[1], yes, conditions[2], no, no)
+    assert blocks._is(whole, 1) == Call("case", expected)
