@@ -7,9 +7,10 @@
 
 The same as ``dataclasses.dataclass``, which compiles half a dozen functions for each class while a module is
 imported: for hundreds of classes a fifth of the time that a command takes. Here ``__eq__``, ``__hash__``,
-``__repr__`` and the refusal to be assigned to are compiled once for all classes; ``__init__`` is that of a
-standard dataclass with the same fields, made at the first call. A class that inherits from one of these is
-made here too.
+``__repr__`` and the refusal to be assigned to are compiled once for all classes. ``__init__`` is made at the
+first call: where all fields are arguments by position it is compiled once for all classes with as many, and
+each class has it with its own names; elsewhere it is that of a standard dataclass with the same fields. A
+class that inherits from one of these is made here too.
 
 Test: tests/unit/test_lazy_dataclass.py
 """
@@ -18,7 +19,9 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
+from functools import cache
 from operator import attrgetter
+from types import FunctionType
 from typing import Any, TypeVar, dataclass_transform
 
 _T = TypeVar("_T")
@@ -78,19 +81,62 @@ def _slotted(cls: _Class, weakref_slot: bool) -> _Class:
 
 def _first_init(cls: _Class, frozen: bool) -> Callable[..., None]:
     def __init__(self: object, *values: object, **named: object) -> None:
-        fields = [(field.name, field.type, field) for field in dataclasses.fields(cls)]
-        namespace: dict[str, object] = {"__doc__": cls.__name__}
-        if hasattr(cls, "__post_init__"):
-            namespace["__post_init__"] = None  # so that it is called; found in the instance
-        like: _Class = dataclasses.make_dataclass(
-            cls.__name__, fields, namespace=namespace, repr=False, eq=False, frozen=frozen
-        )
-        compiled = vars(like)["__init__"]
-        compiled.__qualname__ = f"{cls.__qualname__}.__init__"
-        type.__setattr__(cls, "__init__", compiled)
-        compiled(self, *values, **named)
+        fields = dataclasses.fields(cls)
+        made = _renamed(cls, fields, frozen) if _plain(fields) else _compiled(cls, fields, frozen)
+        made.__qualname__ = f"{cls.__qualname__}.__init__"
+        type.__setattr__(cls, "__init__", made)
+        made(self, *values, **named)
 
     return __init__
+
+
+def _plain(fields: tuple[dataclasses.Field[Any], ...]) -> bool:
+    """Whether a constructor keeps its arguments, those with a default behind the others, and no more."""
+    without = [field.default is dataclasses.MISSING for field in fields]
+    return without == sorted(without, reverse=True) and not any(
+        field.kw_only or not field.init or field.default_factory is not dataclasses.MISSING
+        for field in fields
+    )
+
+
+def _renamed(cls: _Class, fields: tuple[dataclasses.Field[Any], ...], frozen: bool) -> FunctionType:
+    """Return the constructor of as many fields, with the names and the defaults of these."""
+    template = _template(len(fields), frozen, hasattr(cls, "__post_init__"))
+    code, names = template.__code__, {f"_{at}": field.name for at, field in enumerate(fields)}
+    renamed = code.replace(
+        co_varnames=("self", *names.values()),
+        co_names=tuple(names.get(name, name) for name in code.co_names),
+        co_consts=tuple(names.get(each, each) if isinstance(each, str) else each for each in code.co_consts),
+    )
+    defaults = [field.default for field in fields if field.default is not dataclasses.MISSING]
+    return FunctionType(renamed, template.__globals__, "__init__", tuple(defaults))
+
+
+@cache
+def _template(count: int, frozen: bool, hook: bool) -> FunctionType:
+    """Compile the constructor of so many fields, which have numbers for names."""
+    names = [f"_{at}" for at in range(count)]
+    lines = [f"put(self, '{name}', {name})" if frozen else f"self.{name} = {name}" for name in names]
+    lines += ["self.__post_init__()"] if hook else []
+    namespace: dict[str, Any] = {"put": object.__setattr__}
+    exec(f"def __init__({', '.join(('self', *names))}):\n " + "\n ".join(lines or ["pass"]), namespace)
+    made = namespace.pop("__init__")
+    assert isinstance(made, FunctionType)
+    return made
+
+
+def _compiled(cls: _Class, fields: tuple[dataclasses.Field[Any], ...], frozen: bool) -> FunctionType:
+    """Compile the constructor that a standard dataclass has with these fields."""
+    namespace: dict[str, object] = {"__doc__": cls.__name__}
+    if hasattr(cls, "__post_init__"):
+        namespace["__post_init__"] = None  # so that it is called; found in the instance
+    alike = [(field.name, field.type, field) for field in fields]
+    like: _Class = dataclasses.make_dataclass(
+        cls.__name__, alike, namespace=namespace, repr=False, eq=False, frozen=frozen
+    )
+    made = vars(like)["__init__"]
+    assert isinstance(made, FunctionType)
+    return made
 
 
 def _compared(cls: _Class) -> Callable[[Any], Any]:

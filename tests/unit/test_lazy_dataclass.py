@@ -91,6 +91,57 @@ def test_fields_by_name_alone(make: Callable[..., Any]) -> None:
         Named(1, z=3)
 
 
+@pytest.mark.parametrize("frozen", [False, True])
+def test_a_constructor_is_called_and_refused_alike(frozen: bool) -> None:
+    """Constructors of two and of three fields, with a hook; each class has its own names and defaults."""
+
+    def outcomes(make: Callable[..., Any]) -> list[object]:
+        hooked = list[object]()
+
+        @make(frozen=frozen, slots=True)
+        class Two:
+            low: float
+            high: float = 1.0
+
+        @make(frozen=frozen, slots=True)
+        class Other:
+            name: str = "a"
+            put: str = "b"
+
+        @make(frozen=frozen)
+        class Three:
+            _0: int
+            _1: int
+            at: tuple[int, ...] = (3,)
+
+            def __post_init__(self) -> None:
+                hooked.append(self)
+
+        @make(frozen=frozen)
+        class Nothing:
+            pass
+
+        found: list[object] = []
+        for call in (
+            lambda: [Two(1.0), Two(high=2.0, low=1.0), Two(1.0, 3.0), Other(), Other(put="c"), Nothing()],
+            lambda: [Three(1, 2), Three(_1=5, _0=4), Three(7, 8, at=())],
+            lambda: Two(),
+            lambda: Two(1.0, 2.0, 3.0),
+            lambda: Two(1.0, low=2.0),
+            lambda: Other(low=2.0),
+            lambda: Three(at=()),
+            lambda: Nothing(1),
+        ):
+            try:
+                found.append(repr(call()))
+            except TypeError as error:
+                found.append(str(error))
+        return [*found, len(hooked)]
+
+    standard, late = map(outcomes, MAKERS)
+    assert late == standard
+
+
 def derived(make: Callable[..., Any]) -> tuple[object, ...]:
     @make(frozen=True, slots=True)
     class Base:
