@@ -65,7 +65,9 @@ def answer(
     types = _types(session, kept)
     if not plan.events:
         return _free_answer(session, kept, types)
-    kept.once("printable", partial(check_printable, session, plan))
+    receipt = _answered_before(session, kept)
+    if receipt is None:
+        kept.once("printable", partial(check_printable, session, plan))
     if _complete_searches(session, plan.bounds, terms):
         kept = _planned_again(session, kept)
     query = replace(query, anyway=query.anyway or anyway)
@@ -88,10 +90,10 @@ def answer(
             f"epsilon {search_cost:.6g} was paid for the {' and the '.join(said)}: later queries use it free"
         )
         check_worth(session, query, terms, kept.plan, paid if search_cost else "")
-    plan, types = kept.plan, _types(session, kept)
+    same, plan, types = kept.plan is plan, kept.plan, _types(session, kept)
     assert plan.first is None, "found bounds are known"
     session.sealed.begin()
-    receipt = (session.answered(plan) if kept.was_answered else None) or session.pay(plan)
+    receipt = (receipt if same else None) or session.pay(plan)
     repeated = receipt.answer is not None
     stored, made = stored_release(session, plan, receipt)
     cost = search_cost + (plan.epsilon if receipt.charged else 0.0)
@@ -156,6 +158,17 @@ def stored_answer(
     if session.stored(plan) is None:
         session.afford(plan)
     return None
+
+
+def _answered_before(session: Session, kept: Prepared) -> Stored | None:
+    """Return the receipt of a plan that has its answer: its SQL was printed before it was paid for.
+
+    It is looked for where it is likely, or where it spares printing.
+    """
+    plan = kept.plan
+    if plan.first is not None or plan.steps or (kept.knows("printable") and not kept.was_answered):
+        return None
+    return session.answered(plan)
 
 
 def _free_answer(session: Session, kept: Prepared, types: list[str]) -> Answer:

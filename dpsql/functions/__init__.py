@@ -23,7 +23,7 @@ from dpsql.ir.column import Fact, Kind, Type
 from dpsql.ir.scalar import Literal
 from dpsql.ir.source import Span
 from dpsql.lazy_dataclass import dataclass
-from dpsql.shelf import modules
+from dpsql.shelf import Shelf
 
 
 class ArgumentError(Exception):
@@ -103,11 +103,10 @@ MANY = 1_000
 
 
 @cache
-def shelf() -> dict[str, Function]:
-    """Return all registered functions by name."""
-    functions: dict[str, Function] = {}
-    for module in modules(__name__, __path__):
-        for function in getattr(module, "FUNCTIONS", ()):
-            assert function.name not in functions, function.name
-            functions[function.name] = function
-    return functions
+def shelf() -> Shelf[Function]:
+    """Return all registered functions by name. Not all of them are loaded for one."""
+    return Shelf(
+        __name__,
+        __path__,
+        lambda module: {each.name: each for each in getattr(module, "FUNCTIONS", ())},
+    )

@@ -1,6 +1,6 @@
 """Mechanisms, each with its proof: additive noise, thresholds of groups, choices, randomized responses.
 
-Additive noise is a module of this folder that defines ``NAME``.
+Additive noise is a module of this folder that defines ``NAME``, which is the module's own.
 
     chosen = mechanism("laplace")
     scale  = chosen.scale_for(sensitivity, ratio)     public: from the plan alone
@@ -18,7 +18,7 @@ from fractions import Fraction
 from functools import cache
 from typing import TYPE_CHECKING, Protocol, cast
 
-from dpsql.shelf import modules
+from dpsql.shelf import module_named, modules
 
 if TYPE_CHECKING:
     import numpy as np
@@ -77,9 +77,13 @@ def shelf() -> dict[str, Mechanism]:
     return {module.NAME: cast(Mechanism, module) for module in named}
 
 
+@cache
 def mechanism(name: str) -> Mechanism:
-    """Return the mechanism with this name, or raise KeyError."""
-    return shelf()[name]
+    """Return the mechanism with this name, or raise KeyError. The others are not loaded for it."""
+    module = module_named(__name__, name)
+    if getattr(module, "NAME", None) != name:
+        raise KeyError(name)
+    return cast(Mechanism, module)
 
 
 def at_least(number: Fraction) -> float:

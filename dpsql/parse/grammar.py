@@ -30,6 +30,12 @@ def check_grammar(text: str) -> None:
             raise _unread(text, str(error)) from None
 
 
+def start() -> None:
+    """Start the engine that parses, before there is a text."""
+    with _LOCK:
+        _engine()
+
+
 def _engine() -> duckdb.DuckDBPyConnection:
     if not _ENGINES:
         engine = connect(

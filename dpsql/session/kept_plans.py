@@ -95,6 +95,10 @@ class Prepared:
             self._known[name] = make()
         return cast(T, self._known[name])
 
+    def knows(self, name: str) -> bool:
+        """Whether ``once`` was asked for this."""
+        return name in self._known
+
     @property
     def was_answered(self) -> bool:
         return self._answer is not None

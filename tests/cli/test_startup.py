@@ -73,6 +73,32 @@ def test_a_query_loads_what_it_needs(clinic: Path) -> None:
     assert not modules & {f"dpsql.{each}" for each in unused}
 
 
+def test_a_query_loads_no_functions_that_it_does_not_call(clinic: Path) -> None:
+    """Nor mechanisms: those that are loaded are imported by the plan or by the release."""
+    modules, _ = loaded("query", clinic, "-c", "SELECT COUNT(*) AS n FROM patients WHERE age > 40")
+    assert "dpsql.functions.core.comparison" in modules
+    assert not modules & {"dpsql.functions.lists", "dpsql.functions.nested", "dpsql.functions.numbers.bits"}
+    assert not modules & {"dpsql.mechanisms.density", "dpsql.mechanisms.matching", "dpsql.mechanisms.holdout"}
+
+
+def test_a_repeat_prints_no_sql(clinic: Path) -> None:
+    """It was printed before it was paid for, and no private row is read again."""
+    words = ("query", clinic, "-c", "SELECT COUNT(*) AS n FROM patients WHERE age > 40")
+    printers = {"dpsql.engines.measure_sql", "dpsql.engines.exact_tables"}
+    first, said = loaded(*words)
+    again, repeated = loaded(*words)
+    assert printers <= first
+    assert not again & printers
+    assert said == repeated
+
+
+def test_a_refusal_does_not_wait_for_what_is_loaded_ahead(tmp_path: Path) -> None:
+    script = [sys.executable, "-m", "dpsql.cli", "query", str(tmp_path / "none.duckdb"), "-c", "SELECT 1"]
+    done = subprocess.run(script, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "there is no database" in done.stderr
+
+
 def test_the_end_leaves_nothing(clinic: Path, tmp_path: Path) -> None:
     """The folder for rows that spill is removed, although nothing else is taken apart."""
     words = ("query", clinic, "--format", "csv", "-c", "SELECT COUNT(*) AS n FROM patients")

@@ -128,5 +128,5 @@ def test_a_function_that_raises_is_found(
     """One line on the shelf, with an example that works."""
     wrong = replace(shelf()["upper"], render=lambda texts, *_: f"CAST({raises.format(texts[0])} AS VARCHAR)")
     rows.execute("SELECT " + raises.format("'1234'"))
-    monkeypatch.setitem(shelf(), "upper", wrong)
+    monkeypatch.setattr(shelf(), "_found", {**shelf(), "upper": wrong})
     assert failures(wrong, rows)
