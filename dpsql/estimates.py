@@ -15,11 +15,10 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from dpsql.dbapi.guard import path_of
 from dpsql.errors import InterfaceError
 from dpsql.ir.column import Value
+from dpsql.late_numpy import np
 from dpsql.lazy_dataclass import dataclass
 from dpsql.post.export import FORMAT
 

@@ -11,8 +11,6 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, TypeAlias
 
-import numpy as np
-
 from dpsql.accounting.entries import Stored
 from dpsql.answer import Answer
 from dpsql.errors import Error
@@ -25,6 +23,7 @@ from dpsql.ir.model import HANDED_DOWN, Fit
 from dpsql.ir.plan import MeasurePlan, Plan, Threshold
 from dpsql.ir.synthetic import SyntheticRows
 from dpsql.ir.table import ExactTable, ReleasedTable
+from dpsql.late_numpy import np
 from dpsql.mechanisms import mechanism
 from dpsql.mechanisms.strategies.rows import Listed
 from dpsql.plan.joint import file_strategies

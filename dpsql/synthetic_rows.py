@@ -14,8 +14,6 @@ from __future__ import annotations
 import os
 from typing import Any, TypeAlias
 
-import numpy as np
-
 from dpsql.errors import InterfaceError, refuse
 from dpsql.ir.column import Kind, Value
 from dpsql.ir.export import Export
@@ -23,6 +21,7 @@ from dpsql.ir.plan import MeasurePlan, Plan, PublicKeys
 from dpsql.ir.source import Source
 from dpsql.ir.synthetic import SyntheticRows
 from dpsql.ir.table import ReleasedTable
+from dpsql.late_numpy import np
 from dpsql.mechanisms.sampler import Words
 from dpsql.mechanisms.synthetic.systematic import secret_order
 from dpsql.mechanisms.synthetic.whole_rows import whole_rows

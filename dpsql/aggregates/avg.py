@@ -9,12 +9,12 @@ Test    grammar_tests/aggregates/sums.sql
 
 from __future__ import annotations
 
-import numpy as np
 from sqlglot import exp
 
 from dpsql.aggregates import Distinct, Floats, Need, Rule, Sums, type_of_sum
 from dpsql.aggregates.sum import SUM, distinct_of, on_grid
 from dpsql.ir.column import DOUBLE, Domain, Fact, Interval, Kind, range_of
+from dpsql.late_numpy import np
 
 
 class Avg(Rule):

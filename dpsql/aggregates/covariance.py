@@ -15,13 +15,13 @@ Test    grammar_tests/aggregates/pairs.sql, tests/unit/test_moments.py
 
 from __future__ import annotations
 
-import numpy as np
 from sqlglot import exp
 
 from dpsql.aggregates import OFF, ROUNDING, Floats, Need, Rule, Sums, type_of_sum
 from dpsql.aggregates.placed import Placed, placed, squares
 from dpsql.aggregates.variance import sampled, spread_of, variance
 from dpsql.ir.column import DOUBLE, Fact, Interval, range_of
+from dpsql.late_numpy import np
 
 
 def covariance(sums: Sums) -> Floats:

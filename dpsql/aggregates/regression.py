@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias, assert_never
 
-import numpy as np
 from sqlglot import exp
 
 from dpsql.aggregates import OFF, ROUNDING, Floats, Need, Rule, Spread, Sums
@@ -21,6 +20,7 @@ from dpsql.aggregates.covariance import correlation, covariance, pair, ranges
 from dpsql.aggregates.placed import squares
 from dpsql.aggregates.variance import mean, spread_of, variance
 from dpsql.ir.column import ANYTHING, BIGINT, DOUBLE, Domain, Fact, Interval
+from dpsql.late_numpy import np
 
 Line: TypeAlias = Literal["regr_slope", "regr_intercept", "regr_r2", "regr_sxy"]
 

@@ -23,12 +23,12 @@ Test    grammar_tests/aggregates/moments.sql, tests/unit/test_moments.py
 
 from __future__ import annotations
 
-import numpy as np
 from sqlglot import exp
 
 from dpsql.aggregates import OFF, ROUNDING, Floats, Need, Rule, Spread, Sums, Unbounded, type_of_sum
 from dpsql.aggregates.placed import placed, squares
 from dpsql.ir.column import DOUBLE, Fact, Interval, range_of
+from dpsql.late_numpy import np
 
 
 def mean(spread: Spread, rows: Floats) -> Floats:

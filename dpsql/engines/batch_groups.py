@@ -16,8 +16,6 @@ from dataclasses import field
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-import numpy as np
-
 from dpsql.detail_kinds import Rows
 from dpsql.driver import connect, duckdb
 from dpsql.engines.dialect import Dialect
@@ -28,6 +26,7 @@ from dpsql.engines.stored_groups import Group, StoredGroups, new_name
 from dpsql.errors import refuse
 from dpsql.ir.column import BIGINT, Kind, Type
 from dpsql.ir.plan import MeasurePlan, Threshold
+from dpsql.late_numpy import np
 from dpsql.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:

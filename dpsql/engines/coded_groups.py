@@ -14,8 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import numpy as np
-
 from dpsql.detail_kinds import Arrays
 from dpsql.engines.dialect import DUCKDB
 from dpsql.engines.identifiers import TEXTED
@@ -24,6 +22,7 @@ from dpsql.ir.column import VARCHAR, Column, Kind, Value
 from dpsql.ir.plan import MeasurePlan
 from dpsql.ir.synthetic import SyntheticRows
 from dpsql.ir.table import CodedGroups, ExactTable
+from dpsql.late_numpy import np
 
 
 def coded_sql(planned: MeasurePlan) -> str:

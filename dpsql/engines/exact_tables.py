@@ -8,8 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-import numpy as np
-
 from dpsql.detail_kinds import Arrays, Group, Rows, part
 from dpsql.engines.coded_groups import coded, coded_sql
 from dpsql.engines.dialect import DUCKDB, Dialect
@@ -23,6 +21,7 @@ from dpsql.ir.detail import Detail
 from dpsql.ir.plan import DetailPlan, MeasurePlan
 from dpsql.ir.synthetic import SyntheticRows
 from dpsql.ir.table import ExactTable, Masses
+from dpsql.late_numpy import np
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray  # numpy loads its typing apart, and slowly

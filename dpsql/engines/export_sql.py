@@ -8,14 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from dpsql.engines.measure_sql import constant_sql
 from dpsql.engines.relation_sql import key_sql, relation_sql
 from dpsql.ir.column import VARCHAR, Kind, Type, Value
 from dpsql.ir.export import ExactExport, ExportPlan, Question
 from dpsql.ir.relation import Relation
 from dpsql.ir.scalar import Scalar
+from dpsql.late_numpy import np
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray  # numpy loads its typing apart, and slowly

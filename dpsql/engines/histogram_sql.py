@@ -14,8 +14,6 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-import numpy as np
-
 from dpsql.detail_kinds import Arrays, Group, Reads, Rows
 from dpsql.engines.dialect import DUCKDB, Dialect
 from dpsql.engines.identifiers import TEXTED, quote
@@ -28,6 +26,7 @@ from dpsql.ir.grid import MOST_BINS
 from dpsql.ir.plan import DetailPlan, MeasurePlan
 from dpsql.ir.scalar import Scalar
 from dpsql.ir.table import Masses
+from dpsql.late_numpy import np
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray  # numpy loads its typing apart, and slowly

@@ -14,13 +14,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import field
 from typing import TYPE_CHECKING, NoReturn, Protocol, TypeAlias, overload
 
-import numpy as np
-
 from dpsql.detail_kinds import Arrays, Rows
 from dpsql.engines.measure_sql import TOTAL
 from dpsql.ir.column import Value
 from dpsql.ir.plan import MeasurePlan
 from dpsql.ir.table import ExactGroups
+from dpsql.late_numpy import np
 from dpsql.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:

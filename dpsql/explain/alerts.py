@@ -8,12 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from dpsql.explain.measures import measure_facts
 from dpsql.ir.alert import AlertPlan
 from dpsql.ir.plan import MeasurePlan, Plan
 from dpsql.ir.strategy import Floats
+from dpsql.late_numpy import np
 from dpsql.mechanisms import above_threshold
 from dpsql.policy.catalogue import Known
 from dpsql.render.english import one

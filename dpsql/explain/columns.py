@@ -8,8 +8,6 @@ from dataclasses import replace
 from functools import cache
 from typing import Any, TypeAlias
 
-import numpy as np
-
 from dpsql.aggregates import shelf
 from dpsql.detail_kinds import part
 from dpsql.facts.origin import Origin, origins_of
@@ -18,6 +16,7 @@ from dpsql.ir.measure import Finish
 from dpsql.ir.plan import MeasurePlan, Noise
 from dpsql.ir.statistic import CELLS, Part, Statistic
 from dpsql.ir.table import ReleasedTable
+from dpsql.late_numpy import np
 from dpsql.mechanisms import mechanism, prefix
 from dpsql.policy.catalogue import Known
 from dpsql.post.finish import as_delivered

@@ -21,8 +21,7 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 
-import numpy as np
-
+from dpsql.late_numpy import np
 from dpsql.mechanisms.exponential import Choose, Integers
 from dpsql.mechanisms.quantiles import Histograms, answers
 

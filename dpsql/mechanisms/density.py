@@ -22,9 +22,8 @@ from fractions import Fraction
 from functools import cache
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from dpsql.ir.grid import End, Grid, Spacing, Target, curved
+from dpsql.late_numpy import np
 from dpsql.mechanisms.exponential import Choices, Choose, Integers
 from dpsql.mechanisms.quantiles import Histograms, tree, wanted
 

@@ -35,8 +35,7 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, TypeAlias
 
-import numpy as np
-
+from dpsql.late_numpy import np
 from dpsql.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:

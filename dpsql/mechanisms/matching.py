@@ -23,12 +23,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
+from dpsql.late_numpy import np
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray  # numpy loads its typing apart, and slowly
 
-_UNCLAIMED = np.iinfo(np.int32).max
+_UNCLAIMED = 2**31 - 1
+"""The largest number of 32 bits."""
+
 _ROUNDS = 12
 
 

@@ -20,11 +20,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from dpsql.ir.column import Value
 from dpsql.ir.plan import MeasurePlan, PublicKeys
 from dpsql.ir.synthetic import SyntheticRows
+from dpsql.late_numpy import np
 from dpsql.mechanisms import mechanism
 
 if TYPE_CHECKING:

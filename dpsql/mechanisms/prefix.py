@@ -26,9 +26,8 @@ from fractions import Fraction
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, TypeAlias
 
-import numpy as np
-
 from dpsql.ir.plan import Norm
+from dpsql.late_numpy import np
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray  # numpy loads its typing apart, and slowly

@@ -33,9 +33,8 @@ from collections.abc import Sequence
 from fractions import Fraction
 from functools import cache
 
-import numpy as np
-
 from dpsql.ir.grid import End, Target
+from dpsql.late_numpy import np
 from dpsql.lazy_dataclass import dataclass
 from dpsql.mechanisms.exponential import Choices, Choose, Integers
 

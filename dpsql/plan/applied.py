@@ -14,10 +14,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TypeAlias
 
-import numpy as np
-
 from dpsql.ir.plan import Applied, MeasurePlan, Norm
 from dpsql.ir.strategy import Gram, Strategy
+from dpsql.late_numpy import np
 from dpsql.mechanisms import mechanism
 from dpsql.mechanisms.strategies.dense import RankError
 from dpsql.mechanisms.strategies.strategy import column

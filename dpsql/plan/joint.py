@@ -25,8 +25,6 @@ from functools import cache, partial
 from operator import itemgetter
 from pathlib import Path
 
-import numpy as np
-
 from dpsql.facts import schema
 from dpsql.ir.column import Categories
 from dpsql.ir.measure import KeyList, Measure
@@ -35,6 +33,7 @@ from dpsql.ir.relation import Named, Relation
 from dpsql.ir.scalar import Scalar
 from dpsql.ir.statistic import Family, Statistic
 from dpsql.ir.strategy import Floats, Integers, Rows, Strategy
+from dpsql.late_numpy import np
 from dpsql.lazy_dataclass import dataclass
 from dpsql.mechanisms.strategies import exchangeable, gram, symmetric
 from dpsql.mechanisms.strategies.cache import StrategyCache, version

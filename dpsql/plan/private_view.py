@@ -17,8 +17,6 @@ import math
 from functools import lru_cache
 from operator import itemgetter
 
-import numpy as np
-
 from dpsql.errors import Error, refuse
 from dpsql.facts.public_keys import MOST_OF_VIEWS, combinations_of
 from dpsql.ir.column import Value
@@ -26,6 +24,7 @@ from dpsql.ir.plan import MeasurePlan, Norm, PublicKeys
 from dpsql.ir.private_view import PrivateView
 from dpsql.ir.statistic import Part
 from dpsql.ir.strategy import Floats, Strategy
+from dpsql.late_numpy import np
 from dpsql.mechanisms.strategies import gram
 from dpsql.mechanisms.strategies.cache import version
 from dpsql.mechanisms.strategies.dense import identity

@@ -12,11 +12,10 @@ import math
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from dpsql.ir.column import Kind, Type, decimal_size
 from dpsql.ir.measure import Measure
 from dpsql.ir.plan import MeasurePlan, Norm, PublicKeys
+from dpsql.late_numpy import np
 from dpsql.mechanisms import prefix
 from dpsql.plan.clips import LARGEST
 

@@ -25,14 +25,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-import numpy as np
-
 from dpsql.accounting import Amount
 from dpsql.answer import Answer
 from dpsql.errors import refuse
 from dpsql.ir.options import Goal
 from dpsql.ir.plan import MeasurePlan, Plan
 from dpsql.ir.table import ReleasedTable
+from dpsql.late_numpy import np
 from dpsql.plan.terms import Terms
 
 _AVERAGED = (16, Fraction(16, 9))

@@ -25,9 +25,8 @@ from functools import cache
 from statistics import NormalDist
 from typing import TYPE_CHECKING, TypeAlias
 
-import numpy as np
-
 from dpsql.aggregates import Floats
+from dpsql.late_numpy import np
 
 if TYPE_CHECKING:
     from dpsql.ir.plan import Noise

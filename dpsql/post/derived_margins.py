@@ -12,9 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from decimal import Decimal
-from functools import partial
-
-import numpy as np
+from functools import cache, partial
 
 from dpsql.aggregates import Floats
 from dpsql.ir.column import DOUBLE, Kind
@@ -22,6 +20,7 @@ from dpsql.ir.finished import Finished
 from dpsql.ir.formula import Derived, Formula, Operation, columns_in
 from dpsql.ir.measure import Finish
 from dpsql.ir.plan import MeasurePlan, Threshold
+from dpsql.late_numpy import np
 from dpsql.mechanisms import mechanism
 from dpsql.post.joint import numbers_measured
 from dpsql.post.margins import bootstrap, counts_behind, unit_draws
@@ -42,7 +41,7 @@ def _evaluated(formula: Formula, columns: Mapping[str, Floats]) -> Floats:
             return columns[formula]
         case Operation(name, arguments):
             value: Floats = np.asarray(
-                _OPERATIONS[name](*(_evaluated(argument, columns) for argument in arguments))
+                _operations()[name](*(_evaluated(argument, columns) for argument in arguments))
             )
             return value
         case _:
@@ -68,21 +67,24 @@ def _round(value: Floats, places: Floats | float = 0.0) -> Floats:
     return np.asarray(np.rint(value * scale) / scale)
 
 
-_OPERATIONS: dict[str, Callable[..., Floats]] = {
-    "+": np.add,
-    "-": np.subtract,
-    "*": np.multiply,
-    "/": np.divide,
-    "neg": np.negative,
-    "abs": np.abs,
-    "sqrt": np.sqrt,
-    "power": np.power,
-    "round": _round,
-    "coalesce": _coalesce,
-    "nullif": lambda value, null: np.where(value == null, np.nan, value),
-    "greatest": partial(_folded, np.fmax),
-    "least": partial(_folded, np.fmin),
-}
+@cache
+def _operations() -> dict[str, Callable[..., Floats]]:
+    """Return the operations by their names in formulas."""
+    return {
+        "+": np.add,
+        "-": np.subtract,
+        "*": np.multiply,
+        "/": np.divide,
+        "neg": np.negative,
+        "abs": np.abs,
+        "sqrt": np.sqrt,
+        "power": np.power,
+        "round": _round,
+        "coalesce": _coalesce,
+        "nullif": lambda value, null: np.where(value == null, np.nan, value),
+        "greatest": partial(_folded, np.fmax),
+        "least": partial(_folded, np.fmin),
+    }
 
 
 def derived(

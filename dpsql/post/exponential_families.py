@@ -24,9 +24,8 @@ import operator
 from collections.abc import Callable
 from functools import partial
 
-import numpy as np
-
 from dpsql.aggregates import Floats
+from dpsql.late_numpy import np
 from dpsql.lazy_dataclass import dataclass
 
 Noise = Callable[[Floats, Floats], Floats]

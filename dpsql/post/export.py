@@ -19,10 +19,9 @@ import datetime
 from decimal import Decimal
 from typing import Any
 
-import numpy as np
-
 from dpsql.ir.column import Kind, Value
 from dpsql.ir.export import ExportPlan, Question, RandomizedColumn, ReleasedExport
+from dpsql.late_numpy import np
 
 FORMAT = "dpsql randomized responses 1"
 

@@ -15,8 +15,6 @@ from decimal import Context, Decimal
 from functools import partial
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from dpsql.aggregates import Floats, Need, Sums, shelf
 from dpsql.detail_kinds import part
 from dpsql.ir.column import Interval, Kind, Type, Value, decimal_size, type_range
@@ -25,6 +23,7 @@ from dpsql.ir.measure import Finish, Line
 from dpsql.ir.plan import MeasurePlan, Noise, Threshold
 from dpsql.ir.statistic import CELLS, Part, Statistic
 from dpsql.ir.table import ReleasedTable
+from dpsql.late_numpy import np
 from dpsql.mechanisms import prefix
 from dpsql.post.closed_margins import quantile_of
 from dpsql.post.derived_margins import Follow, derived

@@ -6,12 +6,11 @@ the noise of the numbers is the same linear map of the noise that was added.
 
 from __future__ import annotations
 
-import numpy as np
-
 from dpsql.aggregates import Floats
 from dpsql.ir.group_order import order_of
 from dpsql.ir.plan import MeasurePlan, PublicKeys
 from dpsql.ir.table import ReleasedTable
+from dpsql.late_numpy import np
 from dpsql.mechanisms.null_groups import shown
 from dpsql.post.non_negative import raised_cells
 

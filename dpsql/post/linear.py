@@ -26,12 +26,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-import numpy as np
-
 from dpsql.aggregates import Floats
 from dpsql.ir.column import DOUBLE
 from dpsql.ir.finished import Finished
 from dpsql.ir.model import LARGEST_WEIGHT, LONGER_THAN_1, Fit, Model, lengths_of
+from dpsql.late_numpy import np
 from dpsql.lazy_dataclass import dataclass
 from dpsql.post.models import (
     Released,

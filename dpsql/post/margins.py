@@ -23,11 +23,10 @@ from functools import cache
 from statistics import NormalDist
 from typing import TypeAlias
 
-import numpy as np
-
 from dpsql.aggregates import Floats
 from dpsql.ir.plan import Noise
 from dpsql.ir.statistic import Statistic
+from dpsql.late_numpy import np
 from dpsql.lazy_dataclass import dataclass
 from dpsql.mechanisms import mechanism
 

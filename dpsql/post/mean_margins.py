@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from dpsql.aggregates import Floats
 from dpsql.aggregates.avg import mean_of
 from dpsql.ir.column import Interval
+from dpsql.late_numpy import np
 from dpsql.post.closed_margins import quantile_of, quotient_ends
 from dpsql.post.margins import DRAWS, Reach, bootstrap, unit_draws
 

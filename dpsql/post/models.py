@@ -22,7 +22,6 @@ from collections.abc import Sequence
 from statistics import NormalDist
 from typing import TypeAlias
 
-import numpy as np
 from numpy.typing import NDArray
 
 from dpsql.aggregates import Floats
@@ -31,6 +30,7 @@ from dpsql.ir.finished import Finished
 from dpsql.ir.model import Fit, Model
 from dpsql.ir.plan import MeasurePlan
 from dpsql.ir.table import ReleasedTable
+from dpsql.late_numpy import np
 from dpsql.lazy_dataclass import dataclass
 from dpsql.post.finish import followed
 from dpsql.post.margins import bootstrap, unit_draws

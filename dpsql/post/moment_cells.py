@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-import numpy as np
-
 from dpsql.aggregates import Floats, Spread, Sums
 from dpsql.aggregates.regression import SIDES
 from dpsql.ir.column import Interval
@@ -19,8 +17,8 @@ from dpsql.ir.scalar import Scalar
 from dpsql.ir.statistic import CELLS, Axis, Part, Statistic, width_of
 from dpsql.lazy_dataclass import dataclass
 
-_FIRST = np.array((0, 0.5, 1))
-_SECOND = {Part.BERNSTEIN: np.array((0, 0, 1)), Part.LAGRANGE: np.array((0, 0.25, 1))}
+_FIRST = (0, 0.5, 1)
+_SECOND = {Part.BERNSTEIN: (0, 0, 1), Part.LAGRANGE: (0, 0.25, 1)}
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,10 +15,9 @@ them: totals stay the sums of their parts, and a cell is raised at the cost of t
 
 from __future__ import annotations
 
-import numpy as np
-
 from dpsql.ir.plan import Applied, MeasurePlan
 from dpsql.ir.table import ReleasedTable
+from dpsql.late_numpy import np
 from dpsql.mechanisms.strategies.nonnegative import nearest
 from dpsql.mechanisms.strategies.whole_cells import whole_for
 

@@ -13,12 +13,11 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from dpsql.aggregates import Floats
 from dpsql.ir.column import Value
 from dpsql.ir.plan import MeasurePlan
 from dpsql.ir.table import ReleasedTable
+from dpsql.late_numpy import np
 
 MOST = 2**62
 _TOTAL = 1

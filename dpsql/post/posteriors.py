@@ -17,8 +17,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-import numpy as np
-
 from dpsql.aggregates import Floats
 from dpsql.ir.column import DOUBLE, Value
 from dpsql.ir.finished import Finished
@@ -26,6 +24,7 @@ from dpsql.ir.formula import Formula
 from dpsql.ir.plan import MeasurePlan, Threshold
 from dpsql.ir.posterior import Posterior
 from dpsql.ir.table import ReleasedTable
+from dpsql.late_numpy import np
 from dpsql.mechanisms import mechanism
 from dpsql.post.derived_margins import Follow, evaluated
 from dpsql.post.exponential_families import Family, Noise, Seen, Summary, beta, gamma, normal, summary

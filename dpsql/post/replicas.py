@@ -25,14 +25,13 @@ from collections.abc import Sequence
 from decimal import Decimal
 from hashlib import sha256
 
-import numpy as np
-
 from dpsql.aggregates import Floats, Need, shelf
 from dpsql.ir.column import Kind
 from dpsql.ir.measure import BEYOND, REPLICAS, Finish
 from dpsql.ir.model import Fit
 from dpsql.ir.plan import MeasurePlan, Threshold
 from dpsql.ir.table import ReleasedTable
+from dpsql.late_numpy import np
 from dpsql.lazy_dataclass import dataclass
 from dpsql.mechanisms import mechanism, prefix
 from dpsql.post.finish import barely, followed, rows_behind

@@ -17,13 +17,12 @@ from functools import lru_cache
 from hashlib import shake_256
 from itertools import count, groupby
 
-import numpy as np
-
 from dpsql.ir.column import Value
 from dpsql.ir.group_order import order_of
 from dpsql.ir.plan import MeasurePlan
 from dpsql.ir.synthetic import SyntheticPlan, SyntheticRows
 from dpsql.ir.table import ReleasedTable
+from dpsql.late_numpy import np
 from dpsql.mechanisms.sampler import Words
 from dpsql.mechanisms.strategies.strategy import Integers
 from dpsql.mechanisms.synthetic.counts import Columns

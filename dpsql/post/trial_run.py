@@ -20,13 +20,12 @@ from decimal import Decimal
 from itertools import islice, product
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from dpsql.errors import refuse
 from dpsql.facts.released_columns import released_columns
 from dpsql.ir.column import Kind, Value
 from dpsql.ir.finished import Finished
 from dpsql.ir.plan import MeasurePlan, PublicKeys, StagePlan, Threshold
+from dpsql.late_numpy import np
 
 if TYPE_CHECKING:
     from dpsql.post.sealed import Sealed

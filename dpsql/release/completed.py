@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from dpsql.ir.column import Value
 from dpsql.ir.plan import MeasurePlan, PublicKeys, Threshold
 from dpsql.ir.synthetic import SyntheticRows
 from dpsql.ir.table import ExactTable
+from dpsql.late_numpy import np
 from dpsql.release.groups import keyed
 
 if TYPE_CHECKING:

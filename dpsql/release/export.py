@@ -6,10 +6,9 @@ import os
 import random
 import secrets
 
-import numpy as np
-
 from dpsql.detail_kinds import Draw
 from dpsql.ir.export import ExactExport, ExportPlan, RandomizedColumn, ReleasedExport
+from dpsql.late_numpy import np
 from dpsql.mechanisms.randomized_response import answers
 
 

@@ -11,13 +11,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from dpsql.detail_kinds import Draw
 from dpsql.ir.column import Value
 from dpsql.ir.group_order import order_of
 from dpsql.ir.plan import Applied, MeasurePlan, Runs
 from dpsql.ir.table import ExactTable
+from dpsql.late_numpy import np
 from dpsql.mechanisms import prefix
 from dpsql.mechanisms.strategies.whole_cells import whole_for
 from dpsql.release.completed import completed

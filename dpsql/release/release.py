@@ -11,14 +11,13 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from dpsql.detail_kinds import Draw
 from dpsql.ir.column import Value
 from dpsql.ir.group_order import order_of
 from dpsql.ir.plan import MeasurePlan, Noise, Threshold
 from dpsql.ir.synthetic import SyntheticRows
 from dpsql.ir.table import ExactGroups, ExactTable, ReleasedTable
+from dpsql.late_numpy import np
 from dpsql.mechanisms import mechanism
 from dpsql.mechanisms.exponential import Choose
 from dpsql.mechanisms.null_groups import shown

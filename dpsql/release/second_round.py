@@ -17,14 +17,13 @@ import datetime
 from collections.abc import Callable
 from dataclasses import replace
 
-import numpy as np
-
 from dpsql.ir.column import Column, Fact, Kind, Value
 from dpsql.ir.group_order import rank
 from dpsql.ir.plan import MeasurePlan
 from dpsql.ir.relation import Join, JoinKind, Materialized, ScanColumn
 from dpsql.ir.scalar import Call, Ref, Scalar
 from dpsql.ir.table import ReleasedTable
+from dpsql.late_numpy import np
 from dpsql.release.groups import plain
 
 Round = Callable[[MeasurePlan], ReleasedTable]

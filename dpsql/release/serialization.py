@@ -15,12 +15,11 @@ import json
 from collections.abc import Sequence
 from decimal import Decimal
 
-import numpy as np
-
 from dpsql.ir.column import Value
 from dpsql.ir.export import ExportPlan, RandomizedColumn, ReleasedExport
 from dpsql.ir.plan import MeasurePlan
 from dpsql.ir.table import ReleasedTable
+from dpsql.late_numpy import np
 
 _AS_THEY_ARE = {type(None), bool, int, float, str}
 """Types whose values are stored as they are."""

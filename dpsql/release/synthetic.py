@@ -10,14 +10,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from dpsql.detail_kinds import Draw
 from dpsql.ir.column import Value
 from dpsql.ir.event import GaussianEvent
 from dpsql.ir.plan import MeasurePlan, Noise, Norm
 from dpsql.ir.synthetic import SyntheticRows
 from dpsql.ir.table import CodedGroups, ExactTable, ReleasedTable
+from dpsql.late_numpy import np
 from dpsql.mechanisms import gaussian
 from dpsql.mechanisms.exponential import Choose
 from dpsql.mechanisms.synthetic.counts import RowCounts

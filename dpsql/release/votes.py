@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 
-import numpy as np
-
 from dpsql.ir.votes import ExactVotes, VotePlan
+from dpsql.late_numpy import np
 from dpsql.mechanisms.exponential import Choices, choose
 
 

@@ -25,14 +25,13 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, TypeAlias
 
-import numpy as np
-
 from dpsql.facts.schema import facts_of
 from dpsql.facts.truth_vectors import Question, TruthVectors, linked
 from dpsql.ir.column import BOOLEAN
 from dpsql.ir.measure import Measure
 from dpsql.ir.scalar import Call, Literal, Scalar
 from dpsql.ir.statistic import Family, Part, Statistic
+from dpsql.late_numpy import np
 from dpsql.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:

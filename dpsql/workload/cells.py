@@ -23,13 +23,12 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
-import numpy as np
-
 from dpsql.facts.schema import Facts
 from dpsql.facts.truth_vectors import Question, TruthVectors, linked
 from dpsql.ir.column import INTEGER
 from dpsql.ir.scalar import Call, Literal, Scalar, conjuncts
 from dpsql.ir.strategy import Integers
+from dpsql.late_numpy import np
 from dpsql.lazy_dataclass import dataclass
 from dpsql.mechanisms.strategies.rows import Crossed
 

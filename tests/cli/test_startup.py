@@ -83,7 +83,7 @@ def test_a_query_loads_no_functions_that_it_does_not_call(clinic: Path) -> None:
 
 def test_a_repeat_prints_no_sql(clinic: Path) -> None:
     """It was printed before it was paid for, and no private row is read again."""
-    words = ("query", clinic, "-c", "SELECT COUNT(*) AS n FROM patients WHERE age > 40")
+    words = ("query", clinic, "--format", "csv", "-c", "SELECT COUNT(*) AS n FROM patients WHERE age > 40")
     printers = {"dpsql.engines.measure_sql", "dpsql.engines.exact_tables"}
     first, said = loaded(*words)
     again, repeated = loaded(*words)

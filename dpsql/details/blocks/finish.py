@@ -7,13 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from dpsql.details.blocks.detail import BINS, Blocks
 from dpsql.ir.finished import Finished
 from dpsql.ir.measure import Finish
 from dpsql.ir.plan import DetailPlan, MeasurePlan
 from dpsql.ir.table import ReleasedTable
+from dpsql.late_numpy import np
 
 
 def column(

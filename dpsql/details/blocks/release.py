@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-import numpy as np
-
 from dpsql.detail_kinds import Draw
 from dpsql.details.blocks.detail import BINS, Blocks
 from dpsql.ir.column import Value
 from dpsql.ir.plan import DetailPlan
 from dpsql.ir.table import Masses
+from dpsql.late_numpy import np
 from dpsql.mechanisms.blocks import medians
 from dpsql.mechanisms.exponential import Choose, Integers
 from dpsql.release.groups import plain

@@ -24,8 +24,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from dpsql.detail_kinds import Arrays, Group, Reads, Rows
 from dpsql.details.blocks.detail import BINS, Blocks
 from dpsql.engines.dialect import DUCKDB, Dialect
@@ -37,6 +35,7 @@ from dpsql.facts.ownership import Owned, ownership_of
 from dpsql.ir.column import Value
 from dpsql.ir.plan import DetailPlan, MeasurePlan
 from dpsql.ir.table import Masses
+from dpsql.late_numpy import np
 
 LARGE, SMALL = 1e60, 1e-60
 

@@ -6,13 +6,12 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from dpsql.detail_kinds import Draw
 from dpsql.ir.column import Value
 from dpsql.ir.detail import BoundSearch
 from dpsql.ir.plan import DetailPlan
 from dpsql.ir.table import Masses
+from dpsql.late_numpy import np
 from dpsql.mechanisms.exponential import Choose, one_choice
 from dpsql.mechanisms.found_range import SENSITIVITY, Reach, handicaps, reach_at, scores
 

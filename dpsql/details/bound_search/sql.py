@@ -11,8 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from dpsql.detail_kinds import Arrays, Group, Reads, Rows
 from dpsql.engines.dialect import DUCKDB, Dialect
 from dpsql.engines.identifiers import quote
@@ -22,6 +20,7 @@ from dpsql.ir.detail import BoundSearch
 from dpsql.ir.plan import DetailPlan, MeasurePlan
 from dpsql.ir.relation import Relation
 from dpsql.ir.table import Masses
+from dpsql.late_numpy import np
 from dpsql.mechanisms.found_range import base, limits
 
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from dpsql.detail_kinds import Draw
 from dpsql.ir.clip_search import ClipSearch
 from dpsql.ir.column import Value
 from dpsql.ir.plan import DetailPlan
 from dpsql.ir.table import Masses
+from dpsql.late_numpy import np
 from dpsql.mechanisms.clip_ladder import handicaps, rate, scores
 from dpsql.mechanisms.exponential import Choose, one_choice
 

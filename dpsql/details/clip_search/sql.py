@@ -10,14 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from dpsql.detail_kinds import Arrays, Group, Reads, Rows
 from dpsql.engines.dialect import DUCKDB, Dialect
 from dpsql.engines.measure_sql import norms_sql
 from dpsql.ir.clip_search import ClipSearch
 from dpsql.ir.plan import DetailPlan, MeasurePlan
 from dpsql.ir.table import Masses
+from dpsql.late_numpy import np
 
 
 def reads(planned: MeasurePlan, detail_plan: DetailPlan[ClipSearch], dialect: Dialect = DUCKDB) -> Reads:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from dpsql.details.matching.detail import Matching
 from dpsql.ir.column import Value
 from dpsql.ir.finished import Finished
 from dpsql.ir.measure import Finish
 from dpsql.ir.plan import DetailPlan, MeasurePlan
 from dpsql.ir.table import ReleasedTable
+from dpsql.late_numpy import np
 from dpsql.mechanisms import mechanism
 
 

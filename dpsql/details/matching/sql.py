@@ -10,8 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from dpsql.detail_kinds import Arrays, Group, Reads, Rows
 from dpsql.details.matching.detail import Matching
 from dpsql.engines.dialect import DUCKDB, Dialect
@@ -22,6 +20,7 @@ from dpsql.facts.ownership import Owned, ownership_of
 from dpsql.ir.plan import DetailPlan, MeasurePlan
 from dpsql.ir.scalar import Ref
 from dpsql.ir.table import Masses
+from dpsql.late_numpy import np
 from dpsql.mechanisms.matching import claimed
 
 _PLAIN = frozenset("TINYINT SMALLINT INTEGER BIGINT UTINYINT USMALLINT UINTEGER".split())

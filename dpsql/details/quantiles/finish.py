@@ -11,8 +11,6 @@ from collections.abc import Sequence
 from decimal import ROUND_HALF_EVEN, Decimal, localcontext
 from fractions import Fraction
 
-import numpy as np
-
 from dpsql.aggregates import Floats
 from dpsql.details.quantiles.detail import Histogram
 from dpsql.details.quantiles.measure import target_of
@@ -24,6 +22,7 @@ from dpsql.ir.grid import End, Grid, Spacing, curved, straight
 from dpsql.ir.measure import Finish
 from dpsql.ir.plan import DetailPlan, MeasurePlan
 from dpsql.ir.table import ReleasedTable
+from dpsql.late_numpy import np
 from dpsql.mechanisms.density import distances, errors
 from dpsql.mechanisms.exponential import Integers
 from dpsql.mechanisms.quantiles import beyond

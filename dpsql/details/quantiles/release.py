@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-import numpy as np
-
 from dpsql.detail_kinds import Draw
 from dpsql.details.quantiles.detail import Histogram
 from dpsql.ir.column import Value
 from dpsql.ir.event import ChoiceEvent
 from dpsql.ir.plan import DetailPlan
 from dpsql.ir.table import Masses
+from dpsql.late_numpy import np
 from dpsql.mechanisms.density import chosen_distances
 from dpsql.mechanisms.exponential import Choose, Integers
 from dpsql.mechanisms.quantiles import Histograms, answers, beyond

@@ -17,9 +17,8 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-import numpy as np
-
 from dpsql.ir.plan import Norm
+from dpsql.late_numpy import np
 from dpsql.mechanisms.sampler import SCALE_LIMIT
 from dpsql.mechanisms.strategies import gaussian, integers, laplace, p_identity
 from dpsql.mechanisms.strategies.dense import Dense, fits

@@ -13,9 +13,8 @@ from collections.abc import Sequence
 from fractions import Fraction
 from functools import cached_property
 
-import numpy as np
-
 from dpsql.ir.strategy import Rows
+from dpsql.late_numpy import np
 from dpsql.lazy_dataclass import dataclass
 from dpsql.mechanisms.sampler import SCALE_LIMIT
 from dpsql.mechanisms.strategies import integers

@@ -5,9 +5,8 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Protocol
 
-import numpy as np
-
 from dpsql.ir.plan import Norm
+from dpsql.late_numpy import np
 from dpsql.lazy_dataclass import dataclass
 from dpsql.mechanisms.strategies.strategy import Floats, Integers, Strategy, column
 

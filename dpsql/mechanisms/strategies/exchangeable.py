@@ -19,9 +19,8 @@ import math
 from collections.abc import Sequence
 from typing import Any, TypeAlias
 
-import numpy as np
-
 from dpsql.ir.strategy import Rows
+from dpsql.late_numpy import np
 from dpsql.lazy_dataclass import dataclass
 from dpsql.mechanisms.strategies.rows import Crossed
 from dpsql.mechanisms.strategies.strategy import Floats

@@ -14,9 +14,8 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from dpsql.ir.plan import Norm
+from dpsql.late_numpy import np
 from dpsql.mechanisms.strategies.design import Design
 from dpsql.mechanisms.strategies.strategy import Floats
 

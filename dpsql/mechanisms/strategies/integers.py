@@ -22,9 +22,8 @@ import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
-import numpy as np
-
 from dpsql.ir.plan import Norm
+from dpsql.late_numpy import np
 from dpsql.mechanisms.strategies.strategy import Floats, Integers
 
 if TYPE_CHECKING:

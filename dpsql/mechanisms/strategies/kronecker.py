@@ -16,10 +16,9 @@ import hashlib
 import math
 from collections.abc import Sequence
 
-import numpy as np
-
 from dpsql.ir.plan import Norm
 from dpsql.ir.strategy import Rows
+from dpsql.late_numpy import np
 from dpsql.lazy_dataclass import dataclass
 from dpsql.mechanisms.sampler import SCALE_LIMIT
 from dpsql.mechanisms.strategies import integers

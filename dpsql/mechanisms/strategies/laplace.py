@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import numpy as np
-
 from dpsql.ir.plan import Norm
+from dpsql.late_numpy import np
 from dpsql.mechanisms.strategies import p_identity
 from dpsql.mechanisms.strategies.design import Design
 from dpsql.mechanisms.strategies.strategy import Floats

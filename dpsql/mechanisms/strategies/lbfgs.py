@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 
-import numpy as np
-
+from dpsql.late_numpy import np
 from dpsql.mechanisms.strategies.strategy import Floats
 
 MEMORY = 10

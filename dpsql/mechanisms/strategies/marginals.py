@@ -23,9 +23,8 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 
-import numpy as np
-
 from dpsql.ir.strategy import Gram, Rows
+from dpsql.late_numpy import np
 from dpsql.lazy_dataclass import dataclass
 from dpsql.mechanisms.sampler import SCALE_LIMIT
 from dpsql.mechanisms.strategies import exchangeable, integers

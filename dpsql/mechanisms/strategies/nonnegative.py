@@ -8,9 +8,8 @@ It biases small cells upwards: what falls below 0 by noise is raised, and what r
 
 from __future__ import annotations
 
-import numpy as np
-
 from dpsql.ir.strategy import Gram
+from dpsql.late_numpy import np
 from dpsql.mechanisms.strategies.strategy import Floats
 
 _STEPS = 2_000

@@ -15,8 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-import numpy as np
-
+from dpsql.late_numpy import np
 from dpsql.mechanisms.strategies.lbfgs import Descent
 from dpsql.mechanisms.strategies.strategy import Floats
 

@@ -11,8 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-import numpy as np
-
+from dpsql.late_numpy import np
 from dpsql.mechanisms.strategies import gram
 from dpsql.mechanisms.strategies.design import Design
 from dpsql.mechanisms.strategies.rows import Crossed

@@ -5,8 +5,7 @@ Without the root: the total of all cells is the sum of the uppermost ranges.
 
 from __future__ import annotations
 
-import numpy as np
-
+from dpsql.late_numpy import np
 from dpsql.mechanisms.strategies.strategy import Integers
 
 BRANCHINGS = (4, 8, 16)

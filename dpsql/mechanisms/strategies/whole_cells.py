@@ -13,9 +13,8 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from dpsql.ir.strategy import Gram
+from dpsql.late_numpy import np
 from dpsql.mechanisms.strategies.gram import Factors
 from dpsql.mechanisms.strategies.strategy import MOST_CELLS, Floats, Integers
 

@@ -13,9 +13,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 
-import numpy as np
-
 from dpsql.ir.event import ChoiceEvent, Event, GaussianEvent
+from dpsql.late_numpy import np
 from dpsql.mechanisms import exponential, gaussian
 from dpsql.mechanisms.exponential import Choose
 from dpsql.mechanisms.sampler import Words

@@ -13,10 +13,9 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
-import numpy as np
-
 from dpsql.ir.event import GaussianEvent
 from dpsql.ir.synthetic import SyntheticPlan
+from dpsql.late_numpy import np
 from dpsql.lazy_dataclass import dataclass
 from dpsql.mechanisms.strategies.strategy import Floats
 from dpsql.mechanisms.synthetic.counts import Columns, Counts

@@ -27,9 +27,8 @@ from dataclasses import field
 from fractions import Fraction
 from functools import cached_property
 
-import numpy as np
-
 from dpsql.ir.synthetic import SyntheticPlan
+from dpsql.late_numpy import np
 from dpsql.lazy_dataclass import dataclass
 from dpsql.mechanisms.sampler import Words
 from dpsql.mechanisms.strategies.strategy import Floats, Integers

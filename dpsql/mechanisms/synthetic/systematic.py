@@ -16,8 +16,7 @@ Test    tests/privacy/test_synthetic.py
 
 from __future__ import annotations
 
-import numpy as np
-
+from dpsql.late_numpy import np
 from dpsql.mechanisms.sampler import Words
 from dpsql.mechanisms.strategies.strategy import Floats, Integers
 
