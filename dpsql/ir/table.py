@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NoReturn, TypeAlias, overload
 
 from dpsql.ir.column import Value
+from dpsql.late_numpy import np
 from dpsql.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray  # numpy loads its typing apart, and slowly
 
 
@@ -84,9 +84,33 @@ class ExactTable:
         raise TypeError("an ExactTable is never stored")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ReleasedTable:
-    """Noisy sums in grid steps, then the details' numbers, sorted by group key: public."""
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Released numbers as the ledger has them: a list for each group, of ``width`` numbers."""
 
-    groups: list[tuple[Value, ...]]
-    sums: NDArray[np.int64]
+    numbers: list[list[int]]
+    width: int
+
+
+class ReleasedTable:
+    """Noisy sums in grid steps, then the details' numbers, sorted by group key: public.
+
+    Those that the ledger stored are ``stored`` until somebody asks for an array.
+    """
+
+    __slots__ = ("_sums", "groups")
+
+    def __init__(self, groups: list[tuple[Value, ...]], sums: NDArray[np.int64] | Rows) -> None:
+        self.groups = groups
+        self._sums = sums
+
+    @property
+    def stored(self) -> Rows | None:
+        return self._sums if isinstance(self._sums, Rows) else None
+
+    @property
+    def sums(self) -> NDArray[np.int64]:
+        if isinstance(self._sums, Rows):
+            made = np.array(self._sums.numbers, dtype=np.int64)
+            self._sums = made.reshape(len(self.groups), self._sums.width)
+        return self._sums

@@ -96,7 +96,7 @@ def together(steps: list[tuple[MeasurePlan, ReleasedTable]]) -> tuple[MeasurePla
     if planned is plans[-1]:
         return planned, table
     sums = np.average([released.sums for _, released in steps], axis=0, weights=_precisions(plans))
-    return planned, replace(table, sums=np.rint(sums).astype(np.int64))
+    return planned, ReleasedTable(table.groups, np.rint(sums).astype(np.int64))
 
 
 def averaged(plans: Sequence[MeasurePlan]) -> MeasurePlan:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import replace
-from decimal import Context, Decimal
+from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -32,15 +32,17 @@ from dpsql.post.margins import CONFIDENCE, PRECISE, Reach, above_threshold, bare
 from dpsql.post.mean_margins import margins_of_means
 from dpsql.post.moment_cells import sums_of_cells, weights_of_cells
 from dpsql.post.other_group import MOST, with_other
+from dpsql.post.single_sums import columns_of, is_linear, rounded
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray  # numpy loads its typing apart, and slowly
 
-_WIDE = Context(prec=80)
-
 
 def finish(released: ReleasedTable, planned: MeasurePlan, confidence: float = CONFIDENCE) -> list[Finished]:
     """Return the columns of a released table: the keys, then the aggregates, then derived outputs."""
+    single = columns_of(released.groups, released.stored, planned, confidence)
+    if single is not None:
+        return single
     columns = _with_margins(released, planned, confidence)
     return [_without(column) for column in columns] if planned.without_margins else columns
 
@@ -129,7 +131,7 @@ def _finished(
     statistics = [planned.measure.statistics[cells[0]] for cells in finish.statistics]
     sums = np.stack([_added(released.sums, cells) for cells in finish.statistics], axis=1)
     estimate = estimated(finish, statistics, sums.astype(np.float64))
-    if not _is_linear(finish):
+    if not is_linear(finish):
         values: list[Value] = [None if math.isnan(number) else float(number) for number in estimate]
     else:
         values = _exact(finish, statistics, sums)
@@ -141,11 +143,6 @@ def _finished(
     return Finished(finish.call.name, finish.type, values, half, delivered - below, delivered + above)
 
 
-def _is_linear(finish: Finish) -> bool:
-    """Whether an aggregate is a sum with constant weights of its statistics."""
-    return len(shelf()[finish.call.function].needs) == 1
-
-
 def reach_anywhere(finish: Finish, planned: MeasurePlan, confidence: float) -> float | None:
     """Return the margin of an aggregate for any value; None if the margin depends on the value."""
     if planned.without_margins or numbers_measured(planned) is not None:
@@ -153,7 +150,7 @@ def reach_anywhere(finish: Finish, planned: MeasurePlan, confidence: float) -> f
     if finish.places:
         detail = planned.detail_at(finish.places[0])
         return part("finish", detail.detail.kind).reach(detail, confidence)
-    if not _is_linear(finish):
+    if not is_linear(finish):
         return None
     cells = sorted({position for group in finish.statistics for position in group})
     statistics = [planned.measure.statistics[group[0]] for group in finish.statistics]
@@ -224,33 +221,20 @@ def _exact(finish: Finish, statistics: list[Statistic], sums: NDArray[np.int64])
             counts = weights_of_cells(finish.call, statistics, True)
             pairs = zip(weights, counts, strict=True)
             weights = [total + finish.line.offset * count for total, count in pairs]
-    scale = decimal_size(finish.type)[1] if finish.type.kind is Kind.DECIMAL else 0
-    d = math.lcm(*(weight.denominator for weight in weights))
-    factors = [int(weight * d * 10**scale) for weight in weights]
-    if len(factors) == 1 and finish.type.kind is Kind.INTEGER and _is_small(sums, 2 * factors[0], d):
+    if len(weights) == 1 and finish.type.kind is Kind.INTEGER and _is_small(sums, weights[0]):
+        factor, d = weights[0].as_integer_ratio()
         ends = type_range(finish.type)
-        halves = (2 * factors[0] * sums[:, 0] + d) // (2 * d)
+        halves = (2 * factor * sums[:, 0] + d) // (2 * d)
         return list(np.clip(halves, int(max(ends.low, -MOST)), int(min(ends.high, MOST))).tolist())
-    if len(factors) == 1:
-        numerators = [factors[0] * number for number in sums[:, 0].tolist()]
-    else:
-        numerators = [sum(a * n for a, n in zip(factors, row, strict=True)) for row in sums.tolist()]
-    match finish.type.kind:
-        case Kind.INTEGER:
-            ends = type_range(finish.type)
-            return [int(max(ends.low, min(ends.high, (2 * n + d) // (2 * d)))) for n in numerators]
-        case Kind.DECIMAL:
-            most = 10 ** decimal_size(finish.type)[0] - 1
-            rounded = [max(-most, min(most, (2 * n + d) // (2 * d))) for n in numerators]
-            return [Decimal(n).scaleb(-scale, _WIDE) for n in rounded]
-        case _:
-            return [n / d for n in numerators]
+    numbers = [sums[:, 0].tolist()] if len(weights) == 1 else sums.T.tolist()
+    return rounded(list(zip(numbers, weights, strict=True)), finish.type)
 
 
-def _is_small(sums: NDArray[np.int64], factor: int, d: int) -> bool:
-    """Whether 64 bits hold the factor, and each sum times the factor with the divisor added twice."""
+def _is_small(sums: NDArray[np.int64], weight: Fraction) -> bool:
+    """Whether 64 bits hold each sum times twice the factor, with the divisor added twice."""
+    factor, d = weight.as_integer_ratio()
     most = max(map(abs, (int(sums.min()), int(sums.max())))) if sums.size else 0
-    return max(most, 1) * abs(factor) + 2 * d <= MOST
+    return max(most, 1) * 2 * abs(factor) + 2 * d <= MOST
 
 
 def as_delivered(widths: Floats, type: Type) -> Floats:
@@ -302,7 +286,7 @@ def _reach(
     cells = sorted({position for group in finish.statistics for position in group})
     spread = spread if spread.ndim == 1 else spread[:, cells[0]]
     if len(cells) > 1:
-        if _is_linear(finish):
+        if is_linear(finish):
             reach = _linear(finish, statistics, cells, planned.noise, confidence)
             return Reach(reach.below * spread, reach.above * spread)
         incidence = _incidence(finish, cells)

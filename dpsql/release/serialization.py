@@ -18,7 +18,7 @@ from decimal import Decimal
 from dpsql.ir.column import Value
 from dpsql.ir.export import ExportPlan, RandomizedColumn, ReleasedExport
 from dpsql.ir.plan import MeasurePlan
-from dpsql.ir.table import ReleasedTable
+from dpsql.ir.table import ReleasedTable, Rows
 from dpsql.late_numpy import np
 
 _AS_THEY_ARE = {type(None), bool, int, float, str}
@@ -61,9 +61,7 @@ def from_bytes(stored: bytes, widths: list[int], measures: Sequence[MeasurePlan]
     for number, (table, width) in enumerate(zip(json.loads(stored), widths, strict=True)):
         listed = measures[number].rule.groups_listed() if _has_places(table) else ()
         groups = [listed[group] if isinstance(group, int) else group for group in _read(table["groups"])]
-        tables.append(
-            ReleasedTable(groups, np.array(table["sums"], dtype=np.int64).reshape(len(groups), width))
-        )
+        tables.append(ReleasedTable(groups, Rows(table["sums"], width)))
     return tables
 
 
