@@ -10,14 +10,13 @@ kept as text.
 
 from __future__ import annotations
 
-import ctypes
 import datetime
 import math
 import re
 from decimal import ROUND_HALF_UP, Decimal, localcontext
 
 from dpsql.functions import Argument, ArgumentError
-from dpsql.functions.core.ranges import ordinal
+from dpsql.functions.core.ranges import nearest_real, ordinal
 from dpsql.functions.core.types import WIDEST, decimal, digits, holds, integer_type
 from dpsql.ir.column import (
     BOOLEAN,
@@ -209,7 +208,7 @@ def _value_as(value: Value, type: Type) -> Value:
                 value = float(text) if _FLOAT.fullmatch(text) else None
             if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
                 return None
-            read = float(value) if type == DOUBLE else float(ctypes.c_float(float(value)).value)
+            read = float(value) if type == DOUBLE else nearest_real(float(value))
             return read if math.isfinite(read) else None
         case Kind.BOOLEAN:
             return _TRUTH.get(text.lower()) if text is not None else None

@@ -9,7 +9,6 @@ DECIMAL use exact decimals.
 
 from __future__ import annotations
 
-import ctypes
 import datetime
 import math
 from collections.abc import Callable, Iterable
@@ -120,7 +119,14 @@ def _integer_end(end: Number) -> Number:
 
 
 def _float_end(end: Number, single: bool) -> float:
-    return float(ctypes.c_float(end).value) if single else float(end)
+    return nearest_real(end) if single else float(end)
+
+
+def nearest_real(number: float) -> float:
+    """Return the nearest number of 32 bits, infinite beyond them all."""
+    import ctypes  # few queries read a REAL
+
+    return float(ctypes.c_float(number).value)
 
 
 def truth(nullable: bool) -> Fact:
