@@ -22,7 +22,6 @@ from dpsql.answer import Answer
 from dpsql.errors import Error, InterfaceError
 from dpsql.ir.bound import Bound
 from dpsql.ir.column import Value
-from dpsql.ir.explanation import Explanation
 from dpsql.ir.heading import Heading
 from dpsql.ir.plan import BoundSearchPlan, Plan
 from dpsql.ir.source import Source
@@ -32,7 +31,6 @@ from dpsql.plan.bound_search import plan_again
 from dpsql.plan.terms import Terms
 from dpsql.planning import planned_query, prepared
 from dpsql.post.stages import types_of_stages
-from dpsql.pricing import explained
 from dpsql.release.serialization import to_bytes
 from dpsql.releasing import (
     BOUGHT,
@@ -57,7 +55,7 @@ def answer(
     kept = prepared(session, source, parameters, epsilon)
     query, terms, plan = kept.query, kept.terms, kept.plan
     if query.explained:
-        return _explanation_rows(session, explained(session, plan))
+        return _explanation_rows(session, plan)
     if query.alert is not None:
         from dpsql.alerts.answers import alert_answer
 
@@ -135,7 +133,7 @@ def stored_answer(
     kept = prepared(session, source, parameters, epsilon)
     query, terms, plan = kept.query, kept.terms, kept.plan
     if query.explained:
-        return _explanation_rows(session, explained(session, plan))
+        return _explanation_rows(session, plan)
     if isinstance(query.view or query.alert, Drop | Access):
         raise InterfaceError("this statement changes a name, and nothing is changed here", help="execute it")
     if query.alert is not None:
@@ -222,7 +220,9 @@ def _find_bounds(session: Session, first: BoundSearchPlan) -> float:
     return first.plan.epsilon if receipt.charged else 0.0
 
 
-def _explanation_rows(session: Session, explanation: Explanation) -> Answer:
-    rows: list[tuple[object, ...]] = [(line,) for line in str(explanation).split("\n")]
+def _explanation_rows(session: Session, plan: Plan) -> Answer:
+    from dpsql.pricing import explained  # what explains loads with an EXPLAIN
+
+    rows: list[tuple[object, ...]] = [(line,) for line in str(explained(session, plan)).split("\n")]
     margins: list[tuple[float | None, ...]] = [(None,)] * len(rows)
     return Answer(("explain",), ("VARCHAR",), rows, margins, 0.0, session.remaining(), False, "")

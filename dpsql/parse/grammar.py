@@ -42,6 +42,7 @@ def _engine() -> duckdb.DuckDBPyConnection:
             ":memory:",
             {
                 "threads": 1,
+                "async_threads": 0,  # it reads no file
                 "autoinstall_known_extensions": "false",
                 "autoload_known_extensions": "false",
             },

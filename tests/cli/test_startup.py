@@ -69,7 +69,7 @@ def test_a_query_loads_what_it_needs(clinic: Path) -> None:
     assert not modules & NEVER
     assert "duckdb" not in modules, "the driver is the compiled module alone"
     assert not rooms(modules) & {"audit", "bridges", "aio", "batch", "shell", "estimates", "export"}
-    unused = {"mechanisms.synthetic", "bind.released.replicas", "policy.picture"}
+    unused = {"mechanisms.synthetic", "bind.released.replicas", "policy.picture", "pricing"}
     assert not modules & {f"dpsql.{each}" for each in unused}
 
 
