@@ -19,8 +19,8 @@ from dpsql.ir.table import ReleasedTable
 from dpsql.late_numpy import np
 from dpsql.mechanisms import mechanism, prefix
 from dpsql.policy.catalogue import Known
-from dpsql.post.finish import as_delivered
 from dpsql.post.finish import finish as finished
+from dpsql.post.single_sums import delivered
 
 BoundsFrom: TypeAlias = Callable[[frozenset[Origin]], list[str]]
 """From the columns that an argument reads to where their bounds come from."""
@@ -41,8 +41,7 @@ def column_facts(
 ) -> dict[str, Any]:
     facts = _facts(finish, planned, told or bounds_from(known))
     if "expected_error" in facts:  # a count within 25.3 of the truth is within 25
-        width = np.array([facts["expected_error"]])
-        facts["expected_error"] = float(as_delivered(width, finish.type)[0])
+        facts["expected_error"] = delivered(float(facts["expected_error"]), finish.type)
     if planned.without_margins:
         facts = {key: value for key, value in facts.items() if not key.startswith("expected_error")}
         facts["rests_on_noise" if planned.rests_on_noise else "synthetic"] = True

@@ -24,7 +24,7 @@ from dpsql.ir.plan import MeasurePlan, Noise, Threshold
 from dpsql.ir.statistic import CELLS, Part, Statistic
 from dpsql.ir.table import ReleasedTable
 from dpsql.late_numpy import np
-from dpsql.mechanisms import prefix
+from dpsql.mechanisms import mechanism, prefix
 from dpsql.post.closed_margins import quantile_of
 from dpsql.post.derived_margins import Follow, derived
 from dpsql.post.joint import noise_of_numbers, numbers_measured, spread_of
@@ -32,7 +32,7 @@ from dpsql.post.margins import CONFIDENCE, PRECISE, Reach, above_threshold, bare
 from dpsql.post.mean_margins import margins_of_means
 from dpsql.post.moment_cells import sums_of_cells, weights_of_cells
 from dpsql.post.other_group import MOST, with_other
-from dpsql.post.single_sums import columns_of, is_linear, rounded
+from dpsql.post.single_sums import columns_of, delivered, is_linear, rounded
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray  # numpy loads its typing apart, and slowly
@@ -155,9 +155,9 @@ def reach_anywhere(finish: Finish, planned: MeasurePlan, confidence: float) -> f
     cells = sorted({position for group in finish.statistics for position in group})
     statistics = [planned.measure.statistics[group[0]] for group in finish.statistics]
     if len(cells) == 1:
-        reach = plain(_step(finish, statistics), planned.noise, np.ones(1), confidence)
-    else:
-        reach = _linear(finish, statistics, cells, planned.noise, confidence)
+        width = mechanism(planned.noise.mechanism).half_width(planned.noise.scale, confidence)
+        return delivered(width * _step(finish, statistics), finish.type)
+    reach = _linear(finish, statistics, cells, planned.noise, confidence)
     return float(max(as_delivered(side, finish.type)[0] for side in (reach.below, reach.above)))
 
 

@@ -109,10 +109,10 @@ def rounded(columns: Sequence[tuple[Sequence[int], Fraction]], type: Type) -> li
 
 
 def delivered(width: float, type: Type) -> float:
-    """Adjust a half-width for the rounding to the column's type."""
+    """Adjust a half-width for the rounding to the column's type; infinity stays so."""
     match type.kind:
         case Kind.INTEGER:
-            return math.ceil(width - 0.5) + 0.0
+            return math.ceil(width - 0.5) + 0.0 if math.isfinite(width) else width
         case Kind.DECIMAL:
             return width + float(0.5 / 10 ** decimal_size(type)[1])
         case _:

@@ -92,6 +92,12 @@ def test_a_repeat_prints_no_sql(clinic: Path) -> None:
     assert said == repeated
 
 
+def test_what_a_count_would_cost_is_said_without_numpy(clinic: Path) -> None:
+    modules, said = loaded("explain", clinic, "-c", "SELECT COUNT(*) AS n FROM patients WHERE age > 40")
+    assert "epsilon" in said
+    assert "numpy" not in modules
+
+
 def test_a_refusal_loads_no_numpy(clinic: Path) -> None:
     script = [sys.executable, "-c", CODE, "query", str(clinic), "-c", "SELECT nothing FROM patients"]
     done = subprocess.run(script, capture_output=True, text=True, check=False)
