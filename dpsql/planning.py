@@ -27,6 +27,7 @@ from dpsql.ir.measure import Split
 from dpsql.ir.options import Goal, Option
 from dpsql.ir.plan import Plan
 from dpsql.ir.source import Source
+from dpsql.once_each import once_each
 from dpsql.parse.named_statements import Drop
 from dpsql.parse.parse import Query, parse
 from dpsql.parse.view_statements import Create, Refresh
@@ -178,7 +179,13 @@ def _may_name_private_view(session: Session, query: Query) -> bool:
         return True
     plain = {fold(table.name) for table in session.known.seen}
     plain |= {fold(view.name) for view in session.known.views if view.private is None}
-    return any(fold(table.name) not in plain for table in query.tree.find_all(exp.Table))
+    return not _named(query) <= plain
+
+
+@once_each
+def _named(query: Query) -> frozenset[str]:
+    """Return the names of the tables that a query reads, as they are compared."""
+    return frozenset(fold(table.name) for table in query.tree.find_all(exp.Table))
 
 
 def planned_at(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from cases import all_cases
@@ -20,7 +20,9 @@ from dpsql.engines.fast_sums import FastSums
 from dpsql.engines.measure_sql import measure_sql
 from dpsql.engines.row_cells import Row
 from dpsql.engines.special_units import Limits, SpecialUnits
-from dpsql.ir.plan import MeasurePlan, Shape
+from dpsql.ir.column import Column
+from dpsql.ir.measure import Measure
+from dpsql.ir.plan import MeasurePlan, Norm, PublicKeys, Shape, Threshold
 
 FOLDERS = ("aggregates", "bounds", "group_by", "joins", "per_unit")
 
@@ -103,11 +105,46 @@ def test_planted_errors_of_few_rows_are_found(
     worlds: Worlds, monkeypatch: pytest.MonkeyPatch, plant: Callable[[pytest.MonkeyPatch], None]
 ) -> None:
     """Where lists are checked before the clip; rows that are not clipped are in test_cases.py."""
-    fast = FastSums(worlds.whole._all)
     clipped = [each for each in measures(worlds) if each.shape is not Shape.ROWS]
-    assert not any(differs(worlds, fast, each) for each in clipped)
+    assert not any(differs(worlds, FastSums(worlds.whole._all), each) for each in clipped)
     plant(monkeypatch)
-    assert any(differs(worlds, fast, each) for each in clipped)
+    assert any(differs(worlds, FastSums(worlds.whole._all), each) for each in clipped)
+
+
+class Compared(NamedTuple):
+    """What a text that is kept is compared by (engines/printed_once.py)."""
+
+    measure: Measure
+    keys: tuple[Column, ...]
+    rule: object
+    shape: Shape
+    bound: tuple[Norm, int]
+    groups: int | None
+
+
+class ComparedThreshold(NamedTuple):
+    statistic: int
+    listed: PublicKeys | None
+
+
+@pytest.mark.parametrize(
+    "limits", [Limits(least=0, before=0, most=1, distinct=1), Limits()], ids=["many", "few"]
+)
+def test_printing_reads_nothing_but_what_is_compared(
+    worlds: Worlds, monkeypatch: pytest.MonkeyPatch, limits: Limits
+) -> None:
+    for module in (statements, corrected_sql):
+        monkeypatch.setattr(module, "Threshold", (Threshold, ComparedThreshold))
+    fast = FastSums(worlds.whole._all, limits)
+    for each in measures(worlds):
+        rule: object = each.rule
+        if isinstance(rule, Threshold):
+            rule = ComparedThreshold(rule.statistic, rule.listed)
+        bare: Any = Compared(each.measure, each.keys, rule, each.shape, each.bound, each.groups)
+        text = fast.statement(each)
+        fast._texts.forget()
+        assert fast.statement(bare) == text
+        assert measure_sql(bare) == measure_sql(each)
 
 
 def measures(worlds: Worlds) -> Iterator[MeasurePlan]:

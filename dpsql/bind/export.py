@@ -35,6 +35,7 @@ from dpsql.ir.export import ExportColumn, ExportQuery
 from dpsql.ir.relation import Relation
 from dpsql.ir.scalar import Ref
 from dpsql.mechanisms.randomized_response import LEAST, MOST
+from dpsql.once_each import once_each
 from dpsql.parse.parse import Query
 from dpsql.parse.spans import span_of
 from dpsql.policy.catalogue import Known
@@ -73,8 +74,8 @@ def bind_export(query: Query, known: Known, evaluate: Evaluate, describe: Descri
 def refuse_randomized_response(query: Query, but: Sequence[exp.Expr] = ()) -> None:
     """Refuse DP_RANDOMIZED_RESPONSE outside the select list of an export."""
     text = query.source.text
-    for node in query.tree.find_all(exp.Anonymous):
-        if node.name.casefold() == NAME and all(node is not item for item in but):
+    for node in _randomized(query):
+        if all(node is not item for item in but):
             raise refuse(
                 "D252",
                 f"{_CALLED} is allowed only in the select list of an owner's export",
@@ -83,6 +84,11 @@ def refuse_randomized_response(query: Query, but: Sequence[exp.Expr] = ()) -> No
                 help="group by the column: SELECT x, COUNT(*) FROM ... GROUP BY x; the owner exports rows "
                 "with dpsql export",
             ).within(text, query.source.name)
+
+
+@once_each
+def _randomized(query: Query) -> list[exp.Anonymous]:
+    return [node for node in query.tree.find_all(exp.Anonymous) if node.name.casefold() == NAME]
 
 
 def refuse_alert(query: Query) -> None:

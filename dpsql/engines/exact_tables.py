@@ -13,6 +13,7 @@ from dpsql.engines.coded_groups import coded, coded_sql
 from dpsql.engines.dialect import DUCKDB, Dialect
 from dpsql.engines.identifiers import TEXTED, fetched
 from dpsql.engines.measure_sql import TOTAL, measure_sql
+from dpsql.engines.printed_once import PrintedOnce
 from dpsql.engines.stored_groups import Store
 from dpsql.errors import refuse
 from dpsql.functions import ArgumentError
@@ -25,6 +26,8 @@ from dpsql.late_numpy import np
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray  # numpy loads its typing apart, and slowly
+
+_PRINTED = PrintedOnce()
 
 RowsOf: TypeAlias = Callable[[str], Rows]
 """Run a SELECT and fetch its rows."""
@@ -46,11 +49,17 @@ def measured_sql(planned: MeasurePlan, dialect: Dialect = DUCKDB) -> str:
 
 def statements_of(planned: MeasurePlan, dialect: Dialect) -> list[str]:
     """Return the statements of sums and details."""
-    statements = [measure_sql(planned, dialect=dialect)] if planned.measure.statistics else []
+    statements = [_sums_sql(planned, dialect)] if planned.measure.statistics else []
     for detail_plan in planned.details:
         reads = part("sql", detail_plan.detail.kind).reads(planned, detail_plan, dialect)
         statements += [*reads.arrays, *reads.rows]
     return statements
+
+
+def _sums_sql(planned: MeasurePlan, dialect: Dialect) -> str:
+    if dialect is not DUCKDB:  # made for one statement
+        return measure_sql(planned, dialect=dialect)
+    return _PRINTED.text(planned, (), lambda: measure_sql(planned))
 
 
 def measured(

@@ -30,6 +30,7 @@ from dpsql.engines.corrected_sql import Special, corrected_sql
 from dpsql.engines.dialect import DUCKDB, Dialect
 from dpsql.engines.extremes import Extremes
 from dpsql.engines.measure_sql import CELL, measure_sql, summed_rows
+from dpsql.engines.printed_once import PrintedOnce
 from dpsql.engines.relation_sql import Reading
 from dpsql.engines.row_cells import Ends, Row, rows_sql
 from dpsql.engines.special_units import Limits, SpecialUnits
@@ -64,6 +65,7 @@ class FastSums:
     _asked: Counter[str] = field(default_factory=Counter)
     _sizes: dict[str, int] = field(default_factory=dict)
     _rounds: bool | None = None
+    _texts: PrintedOnce = field(default_factory=PrintedOnce)
 
     def __post_init__(self) -> None:
         tables = self.tables or InOwnInstance(self.run)
@@ -75,29 +77,39 @@ class FastSums:
         """Return the SELECT of a measure's exact sums."""
         source = row_source(planned.measure.uncopied)
         if source is None or planned.bound[1] >= CELL:
-            return (self.plain or measure_sql)(planned, False, self.dialect)
+            return self._of_few(planned, False)
         size = self._size(source.scan.table)
         if size < self.limits.least:
-            few = 0 < size * source.fan * planned.measure.copies <= self.few
-            return (self.plain or measure_sql)(planned, few, self.dialect)
+            return self._of_few(planned, 0 < size * source.fan * planned.measure.copies <= self.few)
         self._asked[source.scan.table] += 1
         if self._asked[source.scan.table] <= self.limits.before:
             row = self._narrow_row(planned, size * source.fan)
             return measure_sql(planned, dialect=self.dialect, row=row)
-        arithmetic = self._arithmetic(planned, size * source.fan)
-        ends = self._ends(planned) if arithmetic.doubles else {}
-        found = self._extremes.interval
-        if planned.shape is Shape.ROWS:
+        arithmetic, special = self._arithmetic(planned, size * source.fan), None
+        if planned.shape is not Shape.ROWS:
+            light = self._totals.all_light(planned, source)
+            special = Special() if light else self._units.special(planned, source, size)
+
+        def printed() -> str:
+            ends = self._ends(planned) if arithmetic.doubles else {}
+            found = self._extremes.interval
             reading = Reading(found=found, dialect=self.dialect)
-            return summed_rows(planned, rows_sql(planned, reading, arithmetic, ends, True))
-        light = self._totals.all_light(planned, source)
-        special = Special() if light else self._units.special(planned, source, size)
-        if special is None and self.dialect is DUCKDB:
-            return measure_sql(planned)
-        if special is None:
-            row = rows_sql(planned, Reading(found=found, dialect=self.dialect), arithmetic, ends)
-            return measure_sql(planned, dialect=self.dialect, row=row)
-        return corrected_sql(planned, special, arithmetic, ends, found)
+            if planned.shape is Shape.ROWS:
+                return summed_rows(planned, rows_sql(planned, reading, arithmetic, ends, True))
+            if special is None and self.dialect is DUCKDB:
+                return measure_sql(planned)
+            if special is None:
+                row = rows_sql(planned, reading, arithmetic, ends)
+                return measure_sql(planned, dialect=self.dialect, row=row)
+            return corrected_sql(planned, special, arithmetic, ends, found)
+
+        return self._texts.text(planned, (arithmetic, special), printed)
+
+    def _of_few(self, planned: MeasurePlan, few: bool) -> str:
+        """Return the statement of a small table, or of sums that are too large to be told apart."""
+        if self.plain is not None:
+            return self.plain(planned, few, self.dialect)
+        return self._texts.text(planned, (few,), lambda: measure_sql(planned, few, self.dialect))
 
     def again(self, planned: MeasurePlan) -> bool:
         """Whether the measure reads a large table that another one has read."""
@@ -119,6 +131,7 @@ class FastSums:
         self._units.forget()
         self._totals.forget()
         self._extremes.forget()
+        self._texts.forget()
         self._sizes = {}
 
     def _size(self, table: str) -> int:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import assert_never
-from weakref import WeakKeyDictionary
 
 from dpsql.ir.relation import (
     Aggregate,
@@ -20,6 +19,7 @@ from dpsql.ir.relation import (
     names_of,
 )
 from dpsql.ir.scalar import Scalar, refs
+from dpsql.once_each import once_each
 
 Origin = tuple[str, str]
 """A table of the policy, and one of its columns."""
@@ -30,21 +30,12 @@ def origins_of(relation: Relation, scalar: Scalar) -> frozenset[Origin]:
     return _of(scalar, _origins(relation))
 
 
-_ORIGINS: WeakKeyDictionary[Relation, dict[str, frozenset[Origin]]] = WeakKeyDictionary()
-
-
-def _origins(relation: Relation) -> dict[str, frozenset[Origin]]:
-    known = _ORIGINS.get(relation)
-    if known is None:
-        known = _ORIGINS[relation] = _found(relation)
-    return known
-
-
 def _of(scalar: Scalar, known: Mapping[str, frozenset[Origin]]) -> frozenset[Origin]:
     return frozenset(origin for name in refs(scalar) for origin in known.get(name, ()))
 
 
-def _found(relation: Relation) -> dict[str, frozenset[Origin]]:
+@once_each
+def _origins(relation: Relation) -> dict[str, frozenset[Origin]]:
     match relation:
         case Scan(table=table, columns=columns, owner=owner):
             origins = {column.name: frozenset(((table, column.source),)) for column in columns}

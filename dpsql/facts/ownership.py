@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import TypeAlias, assert_never
-from weakref import WeakKeyDictionary
 
 from dpsql.facts.sharing import most_sharing
 from dpsql.facts.types import type_of, types_of
@@ -35,6 +34,7 @@ from dpsql.ir.relation import (
 )
 from dpsql.ir.scalar import Call, Literal, Ref, Scalar, conjuncts, refs
 from dpsql.lazy_dataclass import dataclass
+from dpsql.once_each import once_each
 
 FAN_OUT = 10_000
 """Most rows that public tables may make of one private row."""
@@ -81,16 +81,6 @@ class Owned:
 
 Ownership: TypeAlias = Public | Owned
 
-_CACHE: WeakKeyDictionary[Relation, Ownership] = WeakKeyDictionary()
-
-
-def ownership_of(relation: Relation) -> Ownership:
-    """Return the ownership of a relation, derived bottom-up and cached."""
-    ownership = _CACHE.get(relation)
-    if ownership is None:
-        ownership = _CACHE[relation] = _ownership(relation)
-    return ownership
-
 
 def rows_of(relation: Relation) -> int | None:
     """Return about how many rows one unit has here, or None where unknown."""
@@ -98,7 +88,9 @@ def rows_of(relation: Relation) -> int | None:
     return owned.rows if isinstance(owned, Owned) else owned.size
 
 
-def _ownership(relation: Relation) -> Ownership:
+@once_each
+def ownership_of(relation: Relation) -> Ownership:
+    """Return the ownership of a relation, derived bottom-up."""
     match relation:
         case Scan(columns=columns, keys=declared, owner=owner, size=size, tied=tied):
             keys = frozenset(frozenset(key) for key in declared)

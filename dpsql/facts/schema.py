@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import assert_never
-from weakref import WeakKeyDictionary
 
 from dpsql.aggregates import shelf as aggregates
 from dpsql.facts import order
@@ -50,6 +49,7 @@ from dpsql.ir.relation import (
     WindowCall,
 )
 from dpsql.ir.scalar import Ref, Scalar, conjuncts
+from dpsql.once_each import once_each
 
 Facts = Mapping[str, Fact]
 
@@ -68,16 +68,10 @@ class RelationFacts(dict[str, Fact]):
         self.lookup = meaning.Remembering(ranged.__getitem__)
 
 
-_CACHE: WeakKeyDictionary[Relation, RelationFacts] = WeakKeyDictionary()
-
-
+@once_each
 def facts_of(relation: Relation) -> RelationFacts:
     """Return the facts of the relation's columns by name."""
-    facts = _CACHE.get(relation)
-    if facts is None:
-        columns = {column.name: column.fact for column in _schema(relation)}
-        facts = _CACHE[relation] = RelationFacts(order.named(columns))
-    return facts
+    return RelationFacts(order.named({column.name: column.fact for column in _schema(relation)}))
 
 
 def schema_of(relation: Relation) -> Schema:
@@ -161,6 +155,7 @@ def _per_unit(call: AggregateCall, source: Relation) -> Fact:
     return aggregates()[call.function].result(argument, most_rows(source), *others)
 
 
+@once_each
 def most_rows(relation: Relation) -> int | None:
     """Return about how many rows one unit has here: by the rows of its tables, and by its columns' values."""
     return least(rows_of(relation), few_rows(relation, facts_of))

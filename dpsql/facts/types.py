@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import assert_never
-from weakref import WeakKeyDictionary
 
 from dpsql.aggregates import shelf as aggregates
 from dpsql.functions.core import meaning
@@ -24,16 +23,7 @@ from dpsql.ir.relation import (
     WindowCall,
 )
 from dpsql.ir.scalar import Ref, Scalar
-
-_CACHE: WeakKeyDictionary[Relation, Mapping[str, Type]] = WeakKeyDictionary()
-
-
-def types_of(relation: Relation) -> Mapping[str, Type]:
-    """Return the types of the relation's columns by name, including the hidden unit column."""
-    types = _CACHE.get(relation)
-    if types is None:
-        types = _CACHE[relation] = _types(relation)
-    return types
+from dpsql.once_each import once_each
 
 
 def type_of(scalar: Scalar, types: Mapping[str, Type]) -> Type:
@@ -43,7 +33,9 @@ def type_of(scalar: Scalar, types: Mapping[str, Type]) -> Type:
     return meaning.fact_of(scalar, lambda name: Fact(types[name])).type
 
 
-def _types(relation: Relation) -> Mapping[str, Type]:
+@once_each
+def types_of(relation: Relation) -> Mapping[str, Type]:
+    """Return the types of the relation's columns by name, including the hidden unit column."""
     match relation:
         case Scan(columns=columns, owner=owner):
             types = {column.name: column.fact.type for column in columns}

@@ -90,7 +90,7 @@ class KeyPairs:
         return KeyPairs(tuple(place + by for place in self.places), self.rows)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Measure:
     """An aggregate without the unit in its keys: the release point.
 

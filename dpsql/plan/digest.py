@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import hashlib
 
+from dpsql.ir.measure import Measure
 from dpsql.ir.plan import MeasurePlan, StagePlan
 from dpsql.ir.strategy import Rows
+from dpsql.once_each import once_each
 from dpsql.plan.terms import Terms
 from dpsql.plan.written_form import written
 
@@ -29,15 +31,8 @@ def digest_of(stages: tuple[StagePlan, ...], terms: Terms) -> str:
 
 
 def _parts(planned: MeasurePlan) -> list[str]:
-    m = planned.measure
-    parts = [
-        written(m.relation),
-        written(m.keys),
-        written(m.statistics),
-        written(planned.rule),
-        written(planned.shape),
-    ]
-    parts += [written(planned.noise), written(m.finishes)]
+    *read, finishes = _of_measure(planned.measure)
+    parts = [*read, written(planned.rule), written(planned.shape), written(planned.noise), finishes]
     if planned.details:
         parts.append(written(planned.details))
     if planned.runs is not None:
@@ -54,6 +49,11 @@ def _parts(planned: MeasurePlan) -> list[str]:
     if planned.again is not None:
         parts.append(written((planned.again.rule, planned.again.noise)))
     return parts
+
+
+@once_each
+def _of_measure(measure: Measure) -> list[str]:
+    return list(map(written, (measure.relation, measure.keys, measure.statistics, measure.finishes)))
 
 
 def _digest(rows: Rows) -> str:

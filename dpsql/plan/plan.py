@@ -22,6 +22,7 @@ from dpsql.ir.model import Fit
 from dpsql.ir.plan import MeasurePlan, Norm, Plan, PublicKeys, Runs, StagePlan, Threshold
 from dpsql.ir.statistic import CELLS, Part
 from dpsql.mechanisms import mechanism, prefix
+from dpsql.once_each import once_each
 from dpsql.plan import joint, private_view
 from dpsql.plan.clip_search import assumed, fitted_in, missing_clip
 from dpsql.plan.clips import Clip, clips_of
@@ -291,6 +292,7 @@ def _in_runs(plain: MeasurePlan, facts: MeasureFacts) -> MeasurePlan:
     return best
 
 
+@once_each
 def _in_l2(measure: Measure) -> Measure:
     """Use the Lagrange basis: as many cells, smaller L2 norm, less variance."""
     return replace(

@@ -24,6 +24,7 @@ from fractions import Fraction
 
 from dpsql.ir.measure import Measure
 from dpsql.ir.statistic import Family, Part, Statistic
+from dpsql.once_each import once_each
 from dpsql.plan.clips import norms_of
 from dpsql.plan.measure_facts import MeasureFacts
 from dpsql.rewrite.disjoint_cells import load
@@ -36,8 +37,7 @@ def weighed(facts: MeasureFacts) -> list[MeasureFacts]:
     """Return the facts with the best weights of the counts of units for an L1 norm, and for an L2 norm."""
     if not _has_room(facts):
         return [facts]
-    measures = [_finer(facts.measure, weight) for weight in _WEIGHTS]
-    options = [replace(facts, measure=measure) for measure in measures]
+    options = [replace(facts, measure=measure) for measure in _finer_forms(facts.measure)]
     norms = [norms_of(option) for option in options]
     loads = [load(option.measure) for option in options]
     best = [min(range(len(options)), key=lambda i: loads[i] * norms[i][norm].steps ** 2) for norm in range(2)]
@@ -49,6 +49,11 @@ def _has_room(facts: MeasureFacts) -> bool:
     parts = {statistic.part for statistic in facts.measure.statistics}
     mixed = Part.UNITS in parts and len(parts) > 1
     return mixed and len(set(facts.measure.weights)) < 2 and facts.proved_rows() is None
+
+
+@once_each
+def _finer_forms(measure: Measure) -> list[Measure]:
+    return [_finer(measure, weight) for weight in _WEIGHTS]
 
 
 def _finer(measure: Measure, weight: Fraction) -> Measure:

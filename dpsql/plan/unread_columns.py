@@ -38,6 +38,7 @@ from dpsql.ir.relation import (
     names_of,
 )
 from dpsql.ir.scalar import Ref
+from dpsql.once_each import once_each
 
 _NO_EXPRESSIONS = ("relation", "lists", "pairs")
 """Fields of a measure: what is cut down here, and values of public keys."""
@@ -45,10 +46,14 @@ _NO_EXPRESSIONS = ("relation", "lists", "pairs")
 
 def without_unread(planned: MeasurePlan) -> MeasurePlan:
     """Return the same plan over scans of fewer columns."""
-    measure = planned.measure
+    return _over(planned, _lean_measure(planned.measure))
+
+
+@once_each
+def _lean_measure(measure: Measure) -> Measure:
     others = (field.name for field in dataclasses.fields(measure) if field.name not in _NO_EXPRESSIONS)
     read = frozenset(name for other in others for name in _names(getattr(measure, other)))
-    return _over(planned, replace(measure, relation=_kept(measure.relation, read)))
+    return replace(measure, relation=_kept(measure.relation, read))
 
 
 def _kept(relation: Relation, read: frozenset[str]) -> Relation:

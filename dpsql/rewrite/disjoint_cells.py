@@ -33,6 +33,7 @@ from dpsql.ir.scalar import Call, Literal, Scalar
 from dpsql.ir.statistic import Family, Part, Statistic
 from dpsql.late_numpy import np
 from dpsql.lazy_dataclass import dataclass
+from dpsql.once_each import once_each
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray  # numpy loads its typing apart, and slowly
@@ -68,8 +69,11 @@ class _Block:
 
 def candidates(measure: Measure) -> list[Measure]:
     """Return the most exact rewrites of a measure: the best under an L1 norm, and the best under L2."""
-    if len(measure.families) < 2:
-        return [measure]
+    return _rewrites(measure) if len(measure.families) > 1 else [measure]
+
+
+@once_each
+def _rewrites(measure: Measure) -> list[Measure]:
     truths = TruthVectors(facts_of(measure.relation))
     apart = _apart([_may_add(family, measure, truths) for family in measure.families], truths)
     options = [[(), *blocks] for blocks in _options(measure, truths)]  # alive: levels go by identity

@@ -100,6 +100,10 @@ class Prepared:
         return name in self._known
 
     @property
+    def listed(self) -> int:
+        return self.once("listed", lambda: listed(self.plan))
+
+    @property
     def was_answered(self) -> bool:
         return self._answer is not None
 
@@ -153,7 +157,7 @@ class KeptPlans:
             finally:
                 self._heard = before
             kept.questions = tuple(heard)
-        if key is not None and kept.questions[0][1] and listed(kept.plan) <= LISTED:
+        if key is not None and kept.questions[0][1] and kept.listed <= LISTED:
             self._plans[key] = kept
             while len(self._plans) > MOST or self._listed() > TOGETHER:
                 del self._plans[next(iter(self._plans))]
@@ -161,7 +165,7 @@ class KeptPlans:
         return kept
 
     def _listed(self) -> int:
-        return sum(listed(each.plan) for each in self._plans.values())
+        return sum(each.listed for each in self._plans.values())
 
     def forget(self) -> None:
         """Plan everything anew."""

@@ -148,6 +148,8 @@ def all_differing(clinic: Path, policy: Path) -> Iterator[str]:
             step()
             yield from judge(str(step), session)
         clinic.touch()
+        session.sealed.close()  # public rows are read again, as after any process that ended
+        session.combinations = session.engine.combinations
         yield from judge("a file that changed", session)
     text = policy.read_text()
     for change in (
