@@ -131,7 +131,10 @@ def _best_order(slope: Callable[[float], float]) -> float:
     low, high = -60.0, 60.0  # of the logarithm of b
     for _ in range(80):
         middle = (low + high) / 2
-        low, high = (middle, high) if slope(math.exp(middle)) < 0 else (low, middle)
+        halved = (middle, high) if slope(math.exp(middle)) < 0 else (low, middle)
+        if halved == (low, high):  # neighbours: they stay
+            break
+        low, high = halved
     return math.exp(high)
 
 
