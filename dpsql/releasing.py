@@ -132,10 +132,7 @@ def answer_of(
         so_far.add(measure, table)
     rows = so_far.answer(stage, types)
     width = len(stage.post.columns)
-    margins = [[None if place is None else row[place] for place in stage.post.margins] for row in rows]
-    if stage.post.replicated is not None:
-        _fill_in(margins, rows, stage.post.replicated.places, len(types))
-    unknown = tuple(place for place in range(width) if any(row[place] == math.inf for row in margins))
+    margins, unknown = _margins(stage.post, rows, len(types))
     without = _without(stage.post, types, margins, unknown)
     models = _on_models(session, plan, tables)
     bare = [stage.post.columns[place] for place in without]
@@ -143,10 +140,7 @@ def answer_of(
         stage.post.columns,
         tuple(types[:width]),
         [row[:width] for row in rows],
-        [
-            tuple(None if margin is None or math.isinf(margin) else float(margin) for margin in row)
-            for row in margins
-        ],
+        margins,
         cost,
         session.remaining_for(plan),
         repeated,
@@ -155,6 +149,25 @@ def answer_of(
         without,
         _totals(stage.post, rows),
     )
+
+
+def _margins(
+    post: Post, rows: list[tuple[Any, ...]], width: int
+) -> tuple[list[tuple[float | None, ...]], tuple[int, ...]]:
+    """Return the half-widths of each row, and the columns where some are endless, which are not known."""
+    columns = [None if place is None else [row[place] for row in rows] for place in post.margins]
+    if post.replicated is not None:
+        from dpsql.post.replicas import sound
+
+        for place, at in enumerate(post.replicated.places, width):
+            columns[at] = [sound(row[at], row[place]) for row in rows]
+    endless = tuple(at for at, column in enumerate(columns) if column is not None and math.inf in column)
+    known = [[None] * len(rows) if column is None else list(map(_known, column)) for column in columns]
+    return list(zip(*known, strict=True)) if known else [()] * len(rows), endless
+
+
+def _known(margin: float | None) -> float | None:
+    return None if margin is None or math.isinf(margin) else float(margin)
 
 
 def _on_models(session: Session, plan: Plan, tables: list[ReleasedTable]) -> str:
@@ -222,22 +235,13 @@ def bought_answer(
 def _totals(post: Post, rows: list[tuple[Any, ...]]) -> frozenset[tuple[int, int]]:
     """Return the keys, by row and column, that are NULL because the row is a total over them."""
     marks = [(at, mark) for at, mark in enumerate(post.totals) if mark is not None]
+    if not marks:
+        return frozenset()
     return frozenset((number, at) for number, row in enumerate(rows) for at, mark in marks if row[mark] == 1)
 
 
-def _fill_in(
-    margins: list[list[Any]], rows: list[tuple[Any, ...]], places: tuple[int, ...], width: int
-) -> None:
-    """Fill in the half-widths of what is computed, which follow the outputs of a row."""
-    from dpsql.post.replicas import sound
-
-    for shown, row in zip(margins, rows, strict=True):
-        for place, half_width in zip(places, row[width:], strict=True):
-            shown[place] = sound(row[place], half_width)
-
-
 def _without(
-    post: Post, types: list[str], margins: list[list[Any]], unknown: tuple[int, ...]
+    post: Post, types: list[str], margins: Sequence[tuple[Any, ...]], unknown: tuple[int, ...]
 ) -> tuple[int, ...]:
     """Return the columns of numbers with noise that have no margin in any row."""
     tried = () if post.replicated is None else post.replicated.places

@@ -78,9 +78,10 @@ def measured(
         return coded(planned, arrays_of)
     width = len(planned.keys)
     kinds = [column.fact.type.kind for column in planned.keys]
+    plain = TEXTED.isdisjoint(kinds)
 
     def group(row: Sequence[Any]) -> tuple[Value, ...]:
-        if TEXTED.isdisjoint(kinds):
+        if plain:
             return tuple(row[:width])
         return tuple(fetched(value, kind) for value, kind in zip(row, kinds, strict=False))
 

@@ -469,8 +469,10 @@ def _spelled_name(sql: str) -> str:
 
 def _all_sent(values: Sequence[object], kind: str) -> list[object]:
     """Convert the values of a column for the process."""
-    as_they_are = kind != "UHUGEINT" and {*map(type, values)} <= _SENT
-    return list(values) if as_they_are else [_sent(value, kind) for value in values]
+    kinds = {*map(type, values)}
+    if kinds == {Decimal}:
+        return list(map(str, values))
+    return list(values) if kind != "UHUGEINT" and kinds <= _SENT else [_sent(value, kind) for value in values]
 
 
 def _sent(value: object, type: str) -> object:

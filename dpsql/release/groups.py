@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from itertools import chain
 
 from dpsql.ir.column import Value
 
@@ -19,5 +20,5 @@ def plain(group: tuple[Value, ...]) -> tuple[tuple[str, Value], ...]:
 
 def keyed(*parts: Sequence[tuple[Value, ...]]) -> list[Sequence[Hashable]]:
     """Return hashable forms of the groups of several tables: the groups themselves where these will do."""
-    kinds = {type(value) for groups in parts for group in groups for value in group}
+    kinds = {*map(type, chain.from_iterable(chain.from_iterable(parts)))}
     return [*parts] if kinds <= {int, str} else [[plain(group) for group in groups] for groups in parts]

@@ -14,6 +14,7 @@ import datetime
 import json
 from collections.abc import Sequence
 from decimal import Decimal
+from itertools import chain
 
 from dpsql.ir.column import Value
 from dpsql.ir.export import ExportPlan, RandomizedColumn, ReleasedExport
@@ -65,9 +66,9 @@ def from_bytes(stored: bytes, widths: list[int], measures: Sequence[MeasurePlan]
     return tables
 
 
-def _written(groups: Sequence[tuple[Value, ...]]) -> list[list[object]]:
-    if {type(value) for group in groups for value in group} <= _AS_THEY_ARE:
-        return [list(group) for group in groups]
+def _written(groups: Sequence[tuple[Value, ...]]) -> Sequence[Sequence[object]]:
+    if {*map(type, chain.from_iterable(groups))} <= _AS_THEY_ARE:
+        return groups  # JSON writes tuples as lists
     return [[_tagged(value) for value in group] for group in groups]
 
 
