@@ -55,7 +55,7 @@ QUESTIONS += ("tpch", "answers", "distinct", "peers", "startup", "larger", "ledg
 QUESTIONS += ("questions", "weblog", "tightness", "fitted", "speed", "rivals", "persons", "edge", "workloads")
 QUESTIONS += ("synthetic", "budget", "together", "models", "server", "logistic", "posteriors", "alerts")
 QUESTIONS += ("clusters", "holdout", "engines", "votes", "attacks", "audits", "fuzz")
-SCALED = ("tpch", "speed", "rivals", "engines")
+SCALED = ("tpch", "speed", "rivals", "engines", "memory")
 RESULTS = Path(__file__).resolve().parent / "results"
 
 
