@@ -28,8 +28,8 @@
     votes      labels by the vote of learners: how often they are right, and what they cost
 
 --quick runs everything on small data, only to test that it runs; its figures mean nothing. --save writes
-benchmarks/results/<name>.json with the versions and the machine beside the figures, and its picture if it has
-one (python benchmarks/rivals/picture.py, -m benchmarks.persons or -m benchmarks.workloads draw it anew).
+benchmarks/results/<name>.json (above scale 1 <name>-<scale>.json) with the versions and the machine beside the
+figures, and its picture if it has one (python benchmarks/rivals/picture.py, -m benchmarks.persons or -m benchmarks.workloads draw it anew).
 """
 
 from __future__ import annotations
@@ -86,7 +86,8 @@ def main(arguments: list[str]) -> int:
             report: Report = module.run(setting)
             print(f"{report}\n\n({time.perf_counter() - start:.0f} s)\n", flush=True)
             if chosen.save:
-                _save(chosen.results, name, command, report, getattr(module, "picture", None))
+                at_scale = f"{name}-{chosen.scale:g}" if name in SCALED and chosen.scale > 1 else name
+                _save(chosen.results, at_scale, command, report, getattr(module, "picture", None))
     return 0
 
 

@@ -28,6 +28,7 @@ PLAIN = (
     + """
 import sys, duckdb
 connection = duckdb.connect(sys.argv[1], read_only=True)
+connection.execute("SET enable_progress_bar = false")
 connection.execute(sys.argv[2]).fetchall()
 print(peak())
 """
@@ -83,7 +84,7 @@ def run(setting: Setting) -> Report:
 def _of_tpch(setting: Setting) -> tuple[Table, list[float]]:
     """Ask each query three times: what the engine finds out of the tables comes with the second."""
     path = tiny_tpch(setting) if setting.quick else tpch(setting)
-    table = Table(f"peak memory on {path.stem}, MB", ("query", "plain", "dpsql", "ratio"))
+    table = Table(f"the same on {path.stem}, MB", ("query", "plain", "dpsql", "ratio"))
     for number in list(KEYS)[:2] if setting.quick else KEYS:
         sql = tpch_queries()[number].rstrip().rstrip(";")
         theirs = float(fresh(setting, PLAIN, str(path), sql))

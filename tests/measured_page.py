@@ -121,6 +121,12 @@ def how_exact() -> Rows:
     }
 
 
+def growth() -> str:
+    """All answered queries of TPC-H, at scale 1 and at 10."""
+    found = [verdicts(name, "execute / plain")[0] for name in ("tpch", "tpch-10")]
+    return " and ".join(f"{short(each)}x" for each in found)
+
+
 def how_fast() -> Rows:
     """The README's."""
     return {
@@ -178,6 +184,11 @@ def more_fast() -> Rows:
         "text to plan, a join of three tables": f"{verdicts('planning', 'three-table join')[0]:.1f} ms",
         f"{thousand}groups, one row a person": whole("by group, one row per person"),
         f"{thousand}groups, many rows a person": whole("by group, many rows per user"),
+        "19 queries of TPC-H beside plain DuckDB, geometric mean: scale 1 and 10": growth(),
+        "peak memory of each of them at scale 1 beside plain DuckDB's, geometric mean": times(
+            verdicts("memory", "TPC-H", "geometric")
+        ),
+        "the same, the largest": times(verdicts("memory", "TPC-H", "largest")),
         f"{million}whole numbers": all_three(ONE, " age "),
         f"{million}doubles": all_three(ONE, " income "),
         f"{many}one clip factor a person (`pure`)": all_three(L1),
