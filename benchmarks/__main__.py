@@ -28,8 +28,8 @@
     votes      labels by the vote of learners: how often they are right, and what they cost
 
 --quick runs everything on small data, only to test that it runs; its figures mean nothing. --save writes
-benchmarks/results/<name>.json (<name>-<scale>.json above scale 1) with the versions and the machine beside the
-figures, and its picture if it has one (python benchmarks/rivals/picture.py, -m benchmarks.persons or
+benchmarks/results/<name>.json (<name>-<scale>.json above scale 1), with the versions and the machine beside
+the figures, and its picture if it has one (python benchmarks/rivals/picture.py, -m benchmarks.persons or
 -m benchmarks.workloads draw it anew).
 """
 
