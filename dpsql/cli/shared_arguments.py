@@ -37,11 +37,14 @@ def command(
     )
 
 
+_SERVERS = ("postgresql", "postgres", "spark", "spark+connect", "http", "https")
+
+
 def check_is_there(database: Path) -> None:
     """Refuse what is no file, for commands that read files alone; an address may hold a password."""
     if database.exists():
         return
-    if str(database).partition(":")[0] in ("postgresql", "postgres", "spark", "http", "https"):
+    if str(database).partition(":")[0] in _SERVERS:
         raise refuse("D602", "this command reads files, not a server", help="name a DuckDB file or a folder")
     raise refuse("D602", f"there is no database {database}", help="check the path")
 

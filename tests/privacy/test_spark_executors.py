@@ -32,8 +32,8 @@ import dpsql
 from dpsql.audit import plan_of
 from dpsql.engines.exact_tables import measured
 from dpsql.engines.folder import Folder
-from dpsql.engines.spark import settings
-from dpsql.engines.spark.address import SparkAddress
+from dpsql.engines.spark import this_process
+from dpsql.engines.spark.address import LocalAddress
 from dpsql.engines.spark.engine import SparkEngine
 from dpsql.session.checks import parse_policy
 from postgres_worlds import EVERYTHING
@@ -42,14 +42,14 @@ from test_spark import sums_of
 folder, master, queries = Path(sys.argv[2]), sys.argv[3], json.loads(sys.argv[4])
 policy = folder.with_suffix(".toml")
 
-class Cluster(SparkAddress):
+class Cluster(LocalAddress):
     @property
     def master(self):
         return master
 
-settings._STATIC["spark.authenticate.secret"] = secrets.token_hex(32)  # which processes share
+this_process._STATIC["spark.authenticate.secret"] = secrets.token_hex(32)  # which processes share
 rules = parse_policy(policy.read_text(), policy.name)
-engines = [SparkEngine(Cluster("2", folder), rules, limits) for limits in (None, EVERYTHING)]
+engines = [SparkEngine(Cluster(folder, "2"), rules, limits) for limits in (None, EVERYTHING)]
 for engine in engines:
     engine._session.conf.set("spark.sql.files.maxPartitionBytes", "4096")
     engine._session.conf.set("spark.sql.files.openCostInBytes", "0")
