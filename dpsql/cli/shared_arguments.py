@@ -37,6 +37,12 @@ def command(
     )
 
 
+FILES = (
+    "a DuckDB, parquet or csv file, a folder of them, spark:local[2]:FOLDER, "
+    "spark+connect://HOST:PORT;use_ssl=true:FOLDER"
+)
+"""The places of private rows, in help."""
+
 _SERVERS = ("postgresql", "postgres", "spark", "spark+connect", "http", "https")
 
 
@@ -55,7 +61,7 @@ def database(parser: ArgumentParser, analyst: bool = True) -> None:
         "database",
         type=place_of,
         metavar="DB",
-        help="a DuckDB, parquet or csv file, a folder of them, spark:local[2]:FOLDER, or postgresql://reader@host/name",
+        help=f"{FILES}, or postgresql://reader@host/name",
     )
     parser.add_argument("--policy", type=Path, metavar="FILE", help="default: DB with .toml")
     parser.add_argument("--ledger", type=Path, metavar="FILE", help="default: DB with .ledger")
