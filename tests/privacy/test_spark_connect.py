@@ -340,6 +340,21 @@ def test_no_contents_are_read_for_states(here: dpsql.Connection, tmp_path: Path)
         db._session.read.format("binaryFile").load(f"file://{file}").select("content").collect()
 
 
+def test_a_machine_with_another_java_is_refused(here: dpsql.Connection, server: SparkServer) -> None:
+    """What the server's process says of its Java is changed by another of its users, who can do that."""
+    db = engine_of(here)
+    planned = planned_of(here, QUERIES[0])
+    other = other_session(server)
+    changed = "SELECT java_method('java.lang.System', 'setProperty', 'java.runtime.version', '{}')"
+    try:
+        [[java]] = other.sql(changed.format("1.0")).collect()
+        assert raised("D602", lambda: db.measure(planned)).title == seen_files.other_javas().title
+        other.sql(changed.format(java)).collect()
+        assert sums_of(db.measure(planned))
+    finally:
+        other.stop()
+
+
 @pytest.mark.parametrize("name", ["{a,b}", "a]b", "a\\b"])
 def test_paths_that_spark_takes_for_patterns_are_refused(
     server: SparkServer, tmp_path: Path, name: str

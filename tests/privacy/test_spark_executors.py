@@ -144,9 +144,9 @@ def test_the_executors_of_a_server_give_the_same_integers(clinic: Path, tmp_path
     rules = parse_policy(clinic.with_suffix(".toml").read_text(), "clinic.toml")
     with ServerOnACluster(tmp_path / "server") as server, closing(Folder(clinic, rules)) as there:
         engines = [SparkEngine(server.located(clinic), rules, limits) for limits in (None, EVERYTHING)]
-        executors = "java_method('org.apache.spark.SparkEnv', 'get')"  # an object's name, of its own process
-        rows = engines[0]._session.sql(f"SELECT DISTINCT {executors} FROM range(0, 1000, 1, 8)").collect()
-        assert len(rows) == 2, "both executors compute"
+        process = "java_method('java.lang.ProcessHandle', 'current')"
+        rows = engines[0]._session.sql(f"SELECT {process} FROM range(0, 1000, 1, 8)").collect()
+        assert len({*map(tuple, rows)}) == 2, "both executors compute"
         with dpsql.connect(clinic) as db:
             for sql in QUERIES:
                 for planned in plan_of(db._open(), sql, 1.0).measures:
@@ -154,6 +154,10 @@ def test_the_executors_of_a_server_give_the_same_integers(clinic: Path, tmp_path
                     known = sums_of(measured(planned, there._all, there._arrays))
                     assert known
                     assert [sums_of(engine.measure(planned)) for engine in engines] == [known] * 2, sql
+        one = "java_method('java.lang.System', 'setProperty', 'java.runtime.version', '1.0')"
+        engines[0]._session.sql(f"SELECT {one} FROM range(0, 1, 1, 1)").collect()
+        with pytest.raises(dpsql.OperationalError, match="different Javas"):
+            ConnectServer(server.located(clinic))
         for engine in engines:
             engine.close()
 

@@ -24,6 +24,7 @@ from __future__ import annotations
 
 import os
 import uuid
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
@@ -32,6 +33,7 @@ from dpsql.engines.files import State
 from dpsql.engines.spark.address import ConnectAddress
 from dpsql.engines.spark.seen_files import JAVA, check_seen, other_javas
 from dpsql.engines.spark.settings import (
+    CLIENTS,
     PARTITIONS,
     check_fixed,
     check_settings,
@@ -68,7 +70,7 @@ class ConnectServer:
     """A session of its own in the server of an address."""
 
     def __init__(self, address: ConnectAddress) -> None:
-        check_version(_client().__version__, "the client for Spark")
+        check_version(_client().__version__, "Spark's client", CLIENTS)
         if not os.environ.get(TOKEN):
             raise closed(
                 f"{TOKEN} is not set",
@@ -202,8 +204,10 @@ def _session(address: ConnectAddress, with_token: bool) -> Any:
 
 def _client() -> Any:
     try:
-        import pyspark
-        import pyspark.sql.connect.session
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of versions that other packages have
+            import pyspark
+            import pyspark.sql.connect.session
     except ImportError:
         raise refuse(
             "D602", "Spark's client is not installed", help="pip install 'dpsql[spark-connect]'"

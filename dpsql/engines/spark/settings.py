@@ -28,6 +28,9 @@ from dpsql.errors import DatabaseError, refuse
 TESTED = ("4.3",)
 """The versions of Spark for which the tests are run."""
 
+CLIENTS = ("4.2", *TESTED)
+"""The versions of Spark's client, which carries statements to a server and rows back."""
+
 SETTINGS = {
     "spark.sql.ansi.enabled": "false",
     "spark.sql.caseSensitive": "true",
@@ -104,9 +107,9 @@ def silence() -> None:
         logging.getLogger(name).disabled = True
 
 
-def check_version(said: str, whose: str) -> None:
-    if not said.startswith(tuple(f"{version}." for version in TESTED)):
-        raise closed(f"{whose} is {said}", f"this engine is tested with {' and '.join(TESTED)}")
+def check_version(said: str, whose: str, tested: tuple[str, ...] = TESTED) -> None:
+    if not said.startswith(tuple(f"{version}." for version in tested)):
+        raise closed(f"{whose} is {said}", f"this engine is tested with {' and '.join(tested)}")
 
 
 def own_settings(session: Any) -> None:
