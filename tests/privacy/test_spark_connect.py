@@ -225,6 +225,14 @@ def test_no_session_changes_what_a_server_was_started_with(here: dpsql.Connectio
             engine_of(here)._session.conf.set(name, "x")
 
 
+def test_the_clients_own_progress_bar_is_refused(
+    server: SparkServer, clinic: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SPARK_CONNECT_PROGRESS_BAR", "1")
+    error = raised("D602", lambda: ConnectServer(server.located(clinic)))
+    assert "PROGRESS_BAR" in error.title
+
+
 def test_a_server_that_is_not_there_is_refused(clinic: Path, tmp_path: Path) -> None:
     gone = SparkServer(tmp_path)
     with pytest.MonkeyPatch.context() as patched:
@@ -393,7 +401,9 @@ def test_other_sessions_read_no_views_of_ours(
         other = other_session(server)
         try:
             for name in ("dpsql_0", *names):
-                assert fast._session.sql(f"SELECT * FROM {name} LIMIT 1").collect()
+                rows = fast._session.table(name)
+                assert rows.limit(1).collect()
+                assert ("InMemoryTableScan" in rows._explain_string()) is (name in names), "kept, and read"
                 for said in (name, f"global_temp.{name}", f"session.{name}", f"spark_catalog.default.{name}"):
                     with pytest.raises(Exception, match=r"TABLE_OR_VIEW_NOT_FOUND|REQUIRES_SINGLE_PART"):
                         other.sql(f"SELECT * FROM {said}").collect()

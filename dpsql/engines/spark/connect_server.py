@@ -59,6 +59,8 @@ _DEFAULTS = {"spark.eventLog.enabled": "false", "spark.sql.catalogImplementation
 
 TOKEN = "SPARK_CONNECT_AUTHENTICATE_TOKEN"
 
+_PROGRESS = "SPARK_CONNECT_PROGRESS_BAR"
+
 _TRIES = 4
 _PARTS = 2
 """The parts of a shuffle for each core of the server."""
@@ -77,6 +79,8 @@ class ConnectServer:
                 "start the server with spark.connect.authenticate.token, and give the token here",
                 "whoever can ask the server reads the files, so that it has to know who does",
             )
+        if os.environ.get(_PROGRESS, "0") != "0":
+            raise closed(f"{_PROGRESS} is set", "take it away", "it shows how many bytes are read")
         silence()
         self._name = address.server
         self._tag = f"dpsql-{uuid.uuid4()}"

@@ -59,6 +59,8 @@ def check_seen(session: Any, states: Collection[State], java: str) -> None:
     """Refuse unless Spark sees each file in the state that this process found."""
     from pyspark.errors import AnalysisException
 
+    if not states:
+        return
     files = session.read.format("binaryFile").option(*own_option())
     try:
         looked = files.load([address_of(Path(state.path)) for state in states])
