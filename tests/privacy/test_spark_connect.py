@@ -49,6 +49,7 @@ BAD = {
     "spark.sql.catalog.lake": "org.example.Catalog",
     "spark.metrics.conf.*.sink.csv.class": "org.apache.spark.metrics.sink.CsvSink",
     "spark.hadoop.parquet.filter.stats.enabled": "false",
+    "spark.sql.catalogImplementation": "hive",
     "spark.sql.event.truncate.length": "100",
 }
 """A server that has everything that is refused, at once."""

@@ -84,7 +84,6 @@ class ConnectServer:
         silence()
         self._name = address.server
         self._tag = f"dpsql-{uuid.uuid4()}"
-        self._lost: DatabaseError | None = None
         self.session: Any = _session(address, with_token=True)
         try:
             self._open(address)
