@@ -25,7 +25,7 @@ from benchmarks.data import PRIVATE, PUBLIC, TPCH, session_of, tiny_tpch, tpch, 
 from benchmarks.timing import ROOT, Report, Setting, Table, Verdict, alternate
 from dpsql.audit.oracles import ready_measures
 from dpsql.engines import Engine
-from dpsql.engines.spark.address import SparkAddress
+from dpsql.engines.spark.address import LocalAddress
 from dpsql.engines.spark.engine import SparkEngine
 from dpsql.engines.spark.settings import PARTITIONS, SETTINGS
 from dpsql.ir.source import Source
@@ -82,7 +82,7 @@ def _on_spark(path: Path, setting: Setting) -> Report:
         for name in (*PUBLIC, *PRIVATE):
             source.execute(f"COPY {name} TO '{folder / name}.parquet'")
     rules = parse_policy(path.with_suffix(".zcdp.toml").read_text(), "tpch.toml")
-    with closing(SparkEngine(SparkAddress("2", folder), rules)) as engine:
+    with closing(SparkEngine(LocalAddress(folder, "2"), rules)) as engine:
         plain = engine._session.newSession()
         for name in (*SETTINGS, PARTITIONS):
             plain.conf.set(name, engine._session.conf.get(name))

@@ -28,7 +28,7 @@ from dpsql.audit.oracles import ready_measures, violations
 from dpsql.engines import measure_sql
 from dpsql.engines.exact_tables import measured
 from dpsql.engines.folder import Folder
-from dpsql.engines.spark.address import SparkAddress
+from dpsql.engines.spark.address import LocalAddress
 from dpsql.engines.spark.dialect import Spark
 from dpsql.engines.spark.engine import SparkEngine
 from dpsql.engines.special_units import Limits
@@ -164,7 +164,7 @@ def opened(file: Path, limits: Limits | None = None) -> SparkEngine:
     folder = file.with_suffix("")
     if not folder.exists():
         exported(file, folder, "parquet")
-    engine = SparkEngine(SparkAddress(MASTER[6:-1], folder), policy(), limits)
+    engine = SparkEngine(LocalAddress(folder, MASTER[6:-1]), policy(), limits)
     for name, value in FAST.items():
         engine._session.conf.set(name, value)
     return engine

@@ -9,7 +9,7 @@ from __future__ import annotations
 from argparse import Namespace
 from pathlib import Path
 
-from dpsql.cli.shared_arguments import Commands, command
+from dpsql.cli.shared_arguments import FILES, Commands, command
 from dpsql.dbapi.connection import place_of
 
 
@@ -64,7 +64,7 @@ def _policy(names: Commands) -> None:
         "database",
         type=place_of,
         metavar="DB",
-        help="a DuckDB, parquet or csv file, a folder of them, spark:local[2]:FOLDER, or postgresql://reader@host/name",
+        help=f"{FILES}, or postgresql://reader@host/name",
     )
     parser.set_defaults(run=draft)
     parser = command(
@@ -79,7 +79,7 @@ def _policy(names: Commands) -> None:
         "database",
         type=place_of,
         metavar="DB",
-        help="a DuckDB, parquet or csv file, a folder of them, spark:local[2]:FOLDER, or postgresql://reader@host/name",
+        help=f"{FILES}, or postgresql://reader@host/name",
     )
     parser.add_argument("policy", type=Path, nargs="?", metavar="POLICY", help="default: DB with .toml")
     parser.add_argument("--ledger", type=Path, metavar="FILE", help="default: DB with .ledger")

@@ -37,11 +37,20 @@ def command(
     )
 
 
+FILES = (
+    "a DuckDB, parquet or csv file, a folder of them, spark:local[2]:FOLDER, "
+    "spark+connect://HOST:PORT;use_ssl=true:FOLDER"
+)
+"""The places of private rows, in help."""
+
+_SERVERS = ("postgresql", "postgres", "spark", "spark+connect", "http", "https")
+
+
 def check_is_there(database: Path) -> None:
     """Refuse what is no file, for commands that read files alone; an address may hold a password."""
     if database.exists():
         return
-    if str(database).partition(":")[0] in ("postgresql", "postgres", "spark", "http", "https"):
+    if str(database).partition(":")[0] in _SERVERS:
         raise refuse("D602", "this command reads files, not a server", help="name a DuckDB file or a folder")
     raise refuse("D602", f"there is no database {database}", help="check the path")
 
@@ -52,7 +61,7 @@ def database(parser: ArgumentParser, analyst: bool = True) -> None:
         "database",
         type=place_of,
         metavar="DB",
-        help="a DuckDB, parquet or csv file, a folder of them, spark:local[2]:FOLDER, or postgresql://reader@host/name",
+        help=f"{FILES}, or postgresql://reader@host/name",
     )
     parser.add_argument("--policy", type=Path, metavar="FILE", help="default: DB with .toml")
     parser.add_argument("--ledger", type=Path, metavar="FILE", help="default: DB with .ledger")

@@ -35,7 +35,7 @@ def arguments(names: Commands) -> None:
     database = next(action for action in parser._actions if action.dest == "database")
     database.type, database.nargs = _place, "?"
     database.help = (
-        "a DuckDB, parquet or csv file, a folder of them, or spark:local[2]:FOLDER; or "
+        f"{shared_arguments.FILES}; or "
         "postgresql://NAME@HOST/DB, at a server of dpsql; with --host: the server's name of it"
     )
     shared_arguments.text(parser, "statements or commands to run and leave, as if they came from a pipe")

@@ -18,7 +18,7 @@ import dpsql
 from dpsql.audit import plan_of
 from dpsql.engines.exact_tables import measured
 from dpsql.engines.folder import Folder
-from dpsql.engines.spark.address import SparkAddress
+from dpsql.engines.spark.address import LocalAddress
 from dpsql.engines.spark.dialect import Spark, backquoted
 from dpsql.engines.spark.engine import SparkEngine
 from dpsql.engines.special_units import Limits
@@ -222,7 +222,7 @@ def test_what_was_found_is_of_its_own_version(clinic: Path, tmp_path: Path) -> N
             made.execute(f"CREATE TABLE v AS FROM '{clinic}/visits.parquet'")
             made.execute(f"COPY ({more}) TO '{folder}/new.parquet'")
         os.replace(folder / "new.parquet", folder / "visits.parquet")
-        engine = SparkEngine(SparkAddress(MASTER[6:-1], folder), rules, EVERYTHING)
+        engine = SparkEngine(LocalAddress(folder, MASTER[6:-1]), rules, EVERYTHING)
         engines.append(engine)
         there = Folder(folder, rules)
         tables.append(sums_of(engine.measure(planned)))
@@ -236,7 +236,7 @@ def test_first_measures_add_up_in_64_bits(here: dpsql.Connection, clinic: Path) 
     """Before anything is found of a large table, its number of rows says that sums fit."""
     rules = parse_policy(clinic.with_suffix(".toml").read_text(), "clinic.toml")
     there = Folder(clinic, rules)
-    with closing(SparkEngine(SparkAddress(MASTER[6:-1], clinic), rules, Limits(least=0, before=99))) as first:
+    with closing(SparkEngine(LocalAddress(clinic, MASTER[6:-1]), rules, Limits(least=0, before=99))) as first:
         for sql in QUERIES:
             for planned in plan_of(here._open(), sql, 1.0).measures:
                 assert isinstance(planned, MeasurePlan)

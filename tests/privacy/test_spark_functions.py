@@ -25,7 +25,7 @@ from dpsql.engines.dialect import DUCKDB
 from dpsql.engines.identifiers import quote
 from dpsql.engines.spark.dialect import Spark, backquoted
 from dpsql.engines.spark.functions import RENDERS
-from dpsql.engines.spark.settings import new_session
+from dpsql.engines.spark.this_process import ThisProcess
 from dpsql.errors import OperationalError
 from dpsql.functions.core.meaning import call
 from dpsql.ir.column import Kind
@@ -88,7 +88,7 @@ class Engines:
     def __init__(self, folder: Path) -> None:
         self.duck = duckdb.connect()
         self.duck.execute("SET TimeZone = 'UTC'")
-        self.compiled, self.interpreted = new_session(MASTER), new_session(MASTER)
+        self.compiled, self.interpreted = (ThisProcess(MASTER).session for _ in range(2))
         self.interpreted.conf.set("spark.sql.codegen.wholeStage", "false")
         self.interpreted.conf.set("spark.sql.codegen.factoryMode", "NO_CODEGEN")
         self.interpreted.conf.set("spark.sql.shuffle.partitions", "1")

@@ -5,9 +5,9 @@
 Claim   what is read there are the rows of its SELECT over the files that were opened.
 Proof   The view is the SELECT itself. Its rows are the same whenever Spark computes them: once, or again
         where it had no room to keep them; files are compared with their states around each job (engine.py).
-        Spark reads cached rows in the place of every equal plan of this process, whatever its files hold by
+        Spark reads cached rows in the place of every equal plan of any session, whatever its files hold by
         then: so each SELECT has a condition of its own, which no other session's plan has.
-Test    grammar_tests/test_spark_fixtures.py, tests/privacy/test_spark.py
+Test    grammar_tests/test_spark_fixtures.py, tests/privacy/test_spark.py, tests/privacy/test_spark_connect.py
 
 Rows that are kept on a disk are encrypted, as all that Spark spills (settings.py).
 """

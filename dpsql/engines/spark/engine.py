@@ -4,10 +4,11 @@
     SELECT sums                             one job of Spark, over the same files in the same state
 
 Claim   what a measure returns is of the version that ``version`` names.
-Proof   Files are compared with their states at opening before and after each job, as for any folder; Spark
-        gets their paths one by one, with the columns and types that were found at opening, and fails where a
-        file is missing or has others.
-Test    tests/privacy/test_spark.py
+Proof   Files are compared with their states at opening before and after each job, as for any folder, by this
+        process and by the machines of a server (access.py); Spark gets their paths one by one, with the
+        columns and types that were found at opening, and fails where a file is missing or has others. An
+        option of the session's own keeps it from reading what somebody else has cached of the same files.
+Test    tests/privacy/test_spark.py, tests/privacy/test_spark_connect.py
 
 Spark's messages may quote data: they never leave this file.
 """
@@ -16,8 +17,7 @@ from __future__ import annotations
 
 import threading
 import time
-import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
@@ -25,12 +25,13 @@ from typing import TYPE_CHECKING, Any
 from dpsql.engines.folder import Folder
 from dpsql.engines.identifiers import quote
 from dpsql.engines.not_vetted import NotVetted
+from dpsql.engines.spark.access import access_to
 from dpsql.engines.spark.address import SparkAddress
 from dpsql.engines.spark.cached_rows import CachedRows
 from dpsql.engines.spark.casts import type_sql
 from dpsql.engines.spark.dialect import Spark as Dialect
 from dpsql.engines.spark.dialect import backquoted, refused
-from dpsql.engines.spark.settings import check_session, new_session
+from dpsql.engines.spark.seen_files import address_of, own_option, unseen
 from dpsql.engines.spark.types import is_stored
 from dpsql.engines.spark.vetted import check_measure
 from dpsql.engines.units_sql import CHUNK
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
     from dpsql.ir.table import ExactTable
     from dpsql.ir.votes import Examples, VotePlan
 
+_ZONES = "SELECT java_method('java.time.ZoneId', 'getAvailableZoneIds')"
 _FIRST, _LAST = "0001-01-01", "9999-12-31"
 """The days of Spark's calendar: moments outside are NULL."""
 
@@ -65,7 +67,6 @@ class SparkEngine(Folder):
     ) -> None:
         super().__init__(address.path, policy)
         self._limits = limits
-        self._name = f"dpsql {uuid.uuid4()}"
         self._stopped = self._busy = False
         self._zones: frozenset[str] | None = None
         self._sent: BatchStore | None = None
@@ -78,14 +79,32 @@ class SparkEngine(Folder):
                         f"{table.name} is in csv files, which Spark does not read here",
                         help="write them as parquet files",
                     )
-            self._session = new_session(address.master)
-            self.reader = f"spark {self._session.version}"
-            self._selects = {table.name: self._select(place) for place, table in enumerate(self._tables)}
+            names = {table.name: [*map(address_of, self._paths[table.name])] for table in self._tables}
+            self._spark = access_to(address)
         except BaseException:  # Ctrl-C too: closed, and raised again
             super().close()
             raise
+        try:
+            self._session = self._spark.session
+            self.reader = f"spark {self._session.version}"
+            self._selects = self._named_for_spark(names)
+        except BaseException:  # Ctrl-C too: closed, and raised again
+            self.close()
+            raise
 
-    def _select(self, place: int) -> str:
+    def _named_for_spark(self, names: Mapping[str, Sequence[str]]) -> dict[str, str]:
+        """Let Spark find the files of each table; return the SELECTs that read them."""
+        try:
+            self._spark.unchanged(self._states)
+            return {
+                table.name: self._select(place, names[table.name]) for place, table in enumerate(self._tables)
+            }
+        except DatabaseError:
+            raise
+        except Exception:  # whatever Spark raises: it finds no such files
+            raise unseen() from None
+
+    def _select(self, place: int, paths: Sequence[str]) -> str:
         """Name a table's files for Spark; return the SELECT of the columns that are read."""
         table = self._tables[place]
         types = {
@@ -94,9 +113,8 @@ class SparkEngine(Folder):
             if is_stored(type_named(column.sql)) and not {"`", '"'} & {*column.name}
         }
         schema = ", ".join(f"`{name}` {type_sql(of_column)}" for name, of_column in types.items())
-        paths = [str(path) for path in self._paths[table.name]]
-        with self._silent():
-            self._session.read.schema(schema).parquet(*paths).createOrReplaceTempView(f"dpsql_{place}")
+        rows = self._session.read.schema(schema).option(*own_option()).parquet(*paths)
+        rows.createOrReplaceTempView(f"dpsql_{place}")
         listed = ", ".join(
             f"{_read(quote(name), of_column)} AS {quote(name)}" for name, of_column in types.items()
         )
@@ -109,6 +127,7 @@ class SparkEngine(Folder):
 
         Rows of an earlier stage are not there yet: it is analyzed with none, in their types.
         """
+        self._spark.check()
         for sql in self._printed(before_its_rows(planned)):
             self._analyze(sql)
         return ";\n".join(self._printed(planned))
@@ -166,8 +185,8 @@ class SparkEngine(Folder):
     def _known_zones(self) -> frozenset[str]:
         if self._zones is None:
             with self._silent():
-                known = self._session._jvm.java.time.ZoneId.getAvailableZoneIds()
-                self._zones = frozenset(map(str, known))
+                [[known]] = self._session.sql(_ZONES).collect()
+            self._zones = frozenset(known.strip("[]").split(", "))
         return self._zones
 
     @contextmanager
@@ -218,11 +237,13 @@ class SparkEngine(Folder):
         """Run jobs over files that are as they were found, before and after them."""
         self.unchanged()
         with self._silent():
-            check_session(self._session)
+            self._spark.check()
             self._stopped, self._busy = False, True
             try:
-                self._session.sparkContext.setJobGroup(self._name, "dpsql", interruptOnCancel=True)
-                yield
+                with self._spark.job():
+                    self._spark.unchanged(self._states)
+                    yield
+                    self._spark.unchanged(self._states)
             finally:
                 self._busy = False
         self.unchanged()
@@ -261,6 +282,7 @@ class SparkEngine(Folder):
                 self._found.forget()
         if self._sent is not None:
             self._sent.close()
+        self._spark.close()
 
     def interrupt(self) -> None:
         """Cancel the job that runs, or the one that is about to be handed to Spark."""
@@ -271,7 +293,7 @@ class SparkEngine(Folder):
     def _cancel(self) -> None:
         while self._busy:
             with suppress(Exception):  # closed meanwhile
-                self._session.sparkContext.cancelJobGroup(self._name)
+                self._spark.cancel()
             time.sleep(0.1)
 
 
