@@ -14,13 +14,13 @@ def peak():
     import os, resource
     try:  # of this program alone: ru_maxrss may begin with what the parent had when it forked
         with open(f"/proc/self/task/{os.getpid()}/children") as children:
-            return sum(map(of_process, ["self", *children.read().split()]))
+            return sum([of_process(pid) for pid in ("self", *children.read().split())])
     except OSError:
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
 
 def of_process(pid):
     with open(f"/proc/{pid}/status") as status:
-        return next(int(line.split()[1]) / 1024 for line in status if line.startswith("VmHWM"))
+        return sum(int(line.split()[1]) / 1024 for line in status if line.startswith("VmHWM"))
 """
 
 PLAIN = (
