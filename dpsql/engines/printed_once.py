@@ -7,7 +7,7 @@ Claim   a text that is kept is the one that printing again would give.
 Proof   Of a plan, printing reads what ``_read`` takes from it; of a threshold, which statistic has it, not
         how many units it asks for. What else a text rests on, its printer names as ``others``. All of this
         is compared, and no value of it is ever changed.
-Test    tests/unit/test_printed_once.py prints from nothing but what is compared
+Test    grammar_tests/test_corrected.py prints from nothing but what is compared
 """
 
 from __future__ import annotations
