@@ -80,7 +80,7 @@ def _slotted(cls: _Class, weakref_slot: bool) -> _Class:
 
 
 def _first_init(cls: _Class, frozen: bool) -> Callable[..., None]:
-    def __init__(self: object, *values: object, **named: object) -> None:
+    def __init__(self: object, /, *values: object, **named: object) -> None:
         fields = dataclasses.fields(cls)
         made = _renamed(cls, fields, frozen) if _plain(fields) else _compiled(cls, fields, frozen)
         made.__qualname__ = f"{cls.__qualname__}.__init__"
@@ -103,8 +103,9 @@ def _renamed(cls: _Class, fields: tuple[dataclasses.Field[Any], ...], frozen: bo
     """Return the constructor of as many fields, with the names and the defaults of these."""
     template = _template(len(fields), frozen, hasattr(cls, "__post_init__"))
     code, names = template.__code__, {f"_{at}": field.name for at, field in enumerate(fields)}
+    own = "self" if "self" not in names.values() else "__dataclass_self__"
     renamed = code.replace(
-        co_varnames=("self", *names.values()),
+        co_varnames=(own, *names.values()),
         co_names=tuple(names.get(name, name) for name in code.co_names),
         co_consts=tuple(names.get(each, each) if isinstance(each, str) else each for each in code.co_consts),
     )

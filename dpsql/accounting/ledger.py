@@ -250,6 +250,7 @@ class Ledger:
         It is what ``debit_or_join`` would return without writing, so nothing is locked for it.
         """
         with self._chain.reading():
+            self._check_promise()  # it may have moved since it was opened
             link = next(self._chain.found(debit_name(digest, version), 1), None)
             paid = None if link is None else self._paid_for(link)
             if paid is None or paid.answer is None or analyst not in paid.payers:

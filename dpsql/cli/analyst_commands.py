@@ -10,7 +10,6 @@ from pathlib import Path
 
 from dpsql.answer import Answer
 from dpsql.cli import shared_arguments
-from dpsql.cli.ahead import ahead
 from dpsql.cli.shared_arguments import Commands, command, opened, sql_of, values_of
 from dpsql.dbapi import Connection
 from dpsql.errors import InterfaceError
@@ -20,7 +19,7 @@ from dpsql.render.digits import printable
 from dpsql.render.formats import content
 from dpsql.terminal.accounts import LATEST, budget_csv, budget_json, budget_text
 from dpsql.terminal.explanation import wrapped
-from dpsql.terminal.output import flush, look, put, put_data, tell, width
+from dpsql.terminal.output import look, put, put_data, tell, width
 from dpsql.terminal.waiting import beside
 from dpsql.terminal.why import why as entry_of
 
@@ -128,13 +127,11 @@ def query(options: Namespace) -> int:
         return _tried(options)
     sql = sql_of(options)
     check_output(options.output, options)
-    ahead()
     with opened(options) as db:
         answer = answered(db, sql, values_of(options.param), options.epsilon)
-        if options.output is None:
-            _print(answer, options)
-            flush()  # nobody waits for the database to be closed
-    if options.output is not None:
+    if options.output is None:
+        _print(answer, options)
+    else:
         write(content(answer, options.format, options.margins), options.output)
         tell(summary(answer))
     return 0
@@ -161,7 +158,6 @@ def _tried(options: Namespace) -> int:
 def explain(options: Namespace) -> int:
     """Print what a query would release, or write it as JSON."""
     sql = sql_of(options)
-    ahead()
     with opened(options) as db:
         explanation = db.explain(sql, values_of(options.param), epsilon=options.epsilon)
     if options.format == "json":

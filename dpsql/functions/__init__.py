@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
+from types import ModuleType
 from typing import TypeAlias
 
 from dpsql.ir.column import Fact, Kind, Type
@@ -105,8 +106,11 @@ MANY = 1_000
 @cache
 def shelf() -> Shelf[Function]:
     """Return all registered functions by name. Not all of them are loaded for one."""
-    return Shelf(
-        __name__,
-        __path__,
-        lambda module: {each.name: each for each in getattr(module, "FUNCTIONS", ())},
-    )
+    return Shelf(__name__, __path__, _named)
+
+
+def _named(module: ModuleType) -> dict[str, Function]:
+    functions: tuple[Function, ...] = getattr(module, "FUNCTIONS", ())
+    found = {each.name: each for each in functions}
+    assert len(found) == len(functions), f"{module.__name__} has two functions of one name"
+    return found

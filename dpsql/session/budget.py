@@ -276,6 +276,8 @@ class AnalystBudget:
 
     def pay(self, planned: Payable, finds: BoundSearchPlan | None = None) -> Stored:
         """Debit a plan durably, or return the receipt of an equal plan that was paid before."""
+        import numpy  # noqa: F401  # measures and releases need it: an import that fails has cost nothing
+
         from dpsql.ir.plan import Plan  # loaded by then
 
         blocks, listed = self.read_by(planned)

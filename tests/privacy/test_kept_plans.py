@@ -10,6 +10,7 @@ from __future__ import annotations
 import datetime
 import zoneinfo
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
@@ -20,6 +21,7 @@ import pytest
 
 import dpsql
 from dpsql import planning
+from dpsql.accounting.ledger import Ledger
 from dpsql.ir.column import Value
 from dpsql.ir.plan import BoundSearchPlan, Plan
 from dpsql.ir.source import Source
@@ -314,6 +316,19 @@ def test_a_repeat_shows_the_same_and_writes_nothing(clinic: Path) -> None:
         assert len(again.rows) == 3
         assert (first.cost, again.cost, elsewhere.cost) == (1.0, 0.0, 0.0)
         assert (first.repeated, again.repeated, elsewhere.repeated) == (False, True, True)
+
+
+def test_a_repeat_is_refused_after_its_ledger_has_moved(clinic: Path) -> None:
+    sql = "SELECT COUNT(*) FROM patients"
+    with dpsql.connect(clinic) as db:
+        db.execute(sql)
+    with dpsql.connect(clinic) as db:
+        session = db._open()
+        promise = replace(session.ledger._promise, database="another")
+        Ledger.move(session.ledger.path, promise, lambda _: None)
+        for _ in range(3):
+            with pytest.raises(dpsql.Error, match="D505"):
+                db.execute(sql)
 
 
 def test_another_analysts_answer_is_paid_for_although_the_plan_is_kept(clinic: Path) -> None:

@@ -216,3 +216,16 @@ def test_no_module_compiles_what_it_may_not_need() -> None:
         str(path.relative_to(folder)) for path in folder.rglob("*.py") if standard.search(path.read_text())
     }
     assert found == {"server/dialect/edits.py"}
+
+
+@pytest.mark.parametrize("frozen", [False, True])
+def test_a_field_may_be_called_self(frozen: bool) -> None:
+    def made(make: Callable[..., Any]) -> list[Any]:
+        @make(frozen=frozen)
+        class Named:
+            self: int
+            put: int = 2
+
+        return [Named(self=1).self, Named(1).put, Named(1, put=3).put]  # type: ignore[call-arg]  # mypy's self
+
+    assert made(dataclasses.dataclass) == made(dataclass) == [1, 2, 3]
