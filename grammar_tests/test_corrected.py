@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -136,7 +137,7 @@ def test_printing_reads_nothing_but_what_is_compared(
     for module in (statements, corrected_sql):
         monkeypatch.setattr(module, "Threshold", (Threshold, ComparedThreshold))
     fast = FastSums(worlds.whole._all, limits)
-    for each in measures(worlds):
+    for each in itertools.islice(measures(worlds), 0, None, 5):
         rule: object = each.rule
         if isinstance(rule, Threshold):
             rule = ComparedThreshold(rule.statistic, rule.listed)

@@ -86,6 +86,7 @@ def test_1_a_null_unit_owns_nothing(world: World, monkeypatch: pytest.MonkeyPatc
     assert world.whole.measure(each).sums.tolist() == [[0]]
     plain = printing._scan
     monkeypatch.setattr(printing, "_scan", lambda scan, read: plain(scan, read).partition(" WHERE ")[0])
+    world.whole.forget()  # what was printed, too
     assert world.whole.measure(each).sums.tolist() != [[0]]
 
 
