@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -137,7 +136,7 @@ def test_printing_reads_nothing_but_what_is_compared(
     for module in (statements, corrected_sql):
         monkeypatch.setattr(module, "Threshold", (Threshold, ComparedThreshold))
     fast = FastSums(worlds.whole._all, limits)
-    for each in itertools.islice(measures(worlds), 0, None, 5):
+    for each in measures(worlds, every=5):
         rule: object = each.rule
         if isinstance(rule, Threshold):
             rule = ComparedThreshold(rule.statistic, rule.listed)
@@ -148,9 +147,9 @@ def test_printing_reads_nothing_but_what_is_compared(
         assert measure_sql(bare) == measure_sql(each)
 
 
-def measures(worlds: Worlds) -> Iterator[MeasurePlan]:
+def measures(worlds: Worlds, every: int = 1) -> Iterator[MeasurePlan]:
     cases = [case for case in all_cases() if case.outcome != "refused" and case.id.startswith(FOLDERS)]
-    for case in cases:
+    for case in cases[::every]:
         sealed = worlds.session("world", case).sealed
         for each in ready_measures(worlds.plan("world", case), worlds.whole, sealed):
             if each.measure.statistics:
