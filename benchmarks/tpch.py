@@ -112,7 +112,7 @@ def _error(rows: list[tuple[Any, ...]], truth: list[tuple[Any, ...]], keys: int)
         for ours, theirs in zip(numbers, row[keys:], strict=True):
             if theirs:
                 errors.append(1.0 if ours is None else abs(float(ours) / float(theirs) - 1))
-    return statistics.median(errors) if errors else math.nan
+    return statistics.median(errors) if errors else 0.0
 
 
 def _refused(db: dpsql.Connection, sql: str) -> tuple[str, str]:
