@@ -2,7 +2,7 @@
 
     from dpsql.late_numpy import np
 
-It takes a sixth of the time of a short command to load.
+What is paid for loads it before the debit (session/budget.py), so that an import that fails costs nothing.
 
 Test: tests/cli/test_startup.py
 """

@@ -109,7 +109,7 @@ class SparkServer:
             )
         try:
             self._wait()
-        except BaseException:
+        except BaseException:  # Ctrl-C too: no server is left behind
             self.kill()
             raise
 

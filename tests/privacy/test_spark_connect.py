@@ -18,8 +18,19 @@ import duckdb
 import pytest
 from postgres_worlds import EVERYTHING
 from spark_servers import SparkServer, needs_spark_server
-from test_postgres import POLICY, QUERIES, TABLES
-from test_spark import MORE, added, both, engine_of, masses_of, replaced, sums_of, taken_away
+from test_postgres import QUERIES
+from test_spark import (
+    ENDLESS,
+    a_job_can_be_interrupted,
+    added,
+    each_change_is_seen,
+    engine_of,
+    exact_tables_are_those_of_duckdb,
+    made,
+    replaced,
+    sums_of,
+    taken_away,
+)
 
 import dpsql
 from dpsql.audit import plan_of
@@ -55,17 +66,6 @@ BAD = {
 """A server that has everything that is refused, at once."""
 
 REFUSED = {*BAD} - {"spark.ui.port"}
-
-
-def made(folder: Path) -> Path:
-    """Write a folder of parquet files, and its policy beside it."""
-    folder.mkdir()
-    with duckdb.connect() as db:
-        db.execute(TABLES)
-        for table in ("people", "visits", "wards"):
-            db.execute(f"COPY {table} TO '{folder / table}.parquet'")
-    folder.with_suffix(".toml").write_text(POLICY)
-    return folder
 
 
 @pytest.fixture(scope="module")
@@ -107,11 +107,7 @@ def raised(code: str, call: Callable[[], object]) -> dpsql.Error:
 
 
 def test_exact_tables_are_those_of_duckdb(here: dpsql.Connection, clinic: Path) -> None:
-    for sql in (*QUERIES, *MORE):
-        for ours, theirs in both(here, clinic, sql):
-            assert sums_of(ours) == sums_of(theirs), sql
-            assert masses_of(ours) == masses_of(theirs), sql
-            assert sums_of(ours) or masses_of(ours), sql
+    exact_tables_are_those_of_duckdb(here, clinic)
 
 
 def test_the_few_are_corrected_there_too(here: dpsql.Connection, server: SparkServer, clinic: Path) -> None:
@@ -249,22 +245,7 @@ def test_a_server_that_is_not_there_is_refused(clinic: Path, tmp_path: Path) -> 
 def test_each_change_of_the_files_is_seen(
     server: SparkServer, clinic: Path, tmp_path: Path, change: Callable[[Path], None]
 ) -> None:
-    folder = tmp_path / "moving"
-    (folder / "visits").mkdir(parents=True)
-    for name, at in (("people", ""), ("wards", ""), ("visits", "visits/a"), ("visits", "visits/c")):
-        (folder / f"{at or name}.parquet").write_bytes((clinic / f"{name}.parquet").read_bytes())
-    policy, ledger = tmp_path / "moving.toml", tmp_path / "m.ledger"
-    policy.write_text(POLICY.replace("[tables.visits]\n", '[tables.visits]\nfiles = "visits/*.parquet"\n'))
-    sql = "SELECT COUNT(*) FROM visits"
-    with dpsql.connect(server.address(folder), policy, ledger) as db:
-        assert not db.execute(sql).repeated
-        assert db.execute(sql).repeated
-        change(folder)
-        if change is not added:  # which an open session does not read
-            with pytest.raises(dpsql.OperationalError, match="changed"):
-                db.execute("SELECT COUNT(*) FROM visits WHERE cost > 1")
-    with dpsql.connect(server.address(folder), policy, ledger) as db:
-        assert not db.execute(sql).repeated
+    each_change_is_seen(server.address, clinic, tmp_path, change)
 
 
 def touched(file: Path) -> None:
@@ -472,14 +453,7 @@ def test_messages_of_spark_stay_inside(
 
 
 def test_a_job_can_be_interrupted(here: dpsql.Connection) -> None:
-    db = engine_of(here)
-    timer = threading.Timer(5, here.interrupt)
-    timer.start()
-    endless = "SELECT count(*) FROM range(1000000000000) AS a CROSS JOIN range(1000000) AS b"
-    error = raised("D601", lambda: db._collected(endless))
-    timer.join()
-    assert error.title == "the query was interrupted"
-    assert len(here.execute(QUERIES[0]).rows) == 3
+    a_job_can_be_interrupted(here)
 
 
 def test_ctrl_c_ends_the_job_on_the_server(here: dpsql.Connection) -> None:
@@ -487,7 +461,7 @@ def test_ctrl_c_ends_the_job_on_the_server(here: dpsql.Connection) -> None:
     timer = threading.Timer(5, lambda: signal.raise_signal(signal.SIGINT))
     timer.start()
     with pytest.raises(KeyboardInterrupt):
-        db._collected("SELECT count(*) FROM range(1000000000000) AS a CROSS JOIN range(1000000) AS b")
+        db._collected(ENDLESS)
     timer.join()
     deadline = time.monotonic() + 30
     while db._session.interruptAll():  # the names of operations that still run

@@ -140,7 +140,7 @@ class ConnectServer:
         try:
             yield
         except KeyboardInterrupt:  # the server does not hear of it
-            with suppress(Exception):
+            with suppress(Exception):  # it does not answer: then nothing can be cancelled
                 self.cancel()
             raise
         finally:
@@ -172,7 +172,7 @@ def _check_closed_to_others(address: ConnectAddress) -> None:
 def _status_of_a_call(session: Any) -> str:
     try:
         session.conf.get("spark.app.id")
-    except Exception as error:
+    except Exception as error:  # whatever the client raises: asked for its status alone
         return _status(error)
     return "OK"
 
@@ -182,7 +182,7 @@ def _status(error: Exception) -> str:
     status = getattr(error, "getGrpcStatusCode", None) or getattr(error, "code", None)
     try:
         return str(status().name) if status is not None else ""
-    except Exception:
+    except Exception:  # an error that has no status says nothing, and a server is refused
         return ""
 
 
