@@ -1,13 +1,17 @@
-"""SQL that only picks columns of one released table: answered without an engine.
+"""SQL that only picks columns of one released table, and orders its rows: answered without an engine.
 
     SELECT "release"."ward" AS "ward", "release"."count" AS "n" FROM "release"        the table's own rows
+    ... ORDER BY n DESC, "release"."ward" LIMIT 3                                     in another order
 
 Claim   types and rows are those of the sealed engine, for at most ``MOST`` rows.
-Proof   such SQL has no condition, order or expression: its rows are the table's, in the order of insertion,
-        as the engine has one thread. Its types are those that the table is created with, which DESCRIBE
-        spells alike for the types of ``_taken``. A value is taken as it is only if that type holds it, and
-        gives it back, unchanged: it has the Python type that the driver returns, and is in range. Anything
-        else goes to the engine.
+Proof   such SQL has no condition or expression: its rows are the table's, in the order of insertion, as the
+        engine has one thread. Its types are those that the table is created with, which DESCRIBE spells
+        alike for the types of ``_taken``. A value is taken as it is only if that type holds it, and gives it
+        back, unchanged: it has the Python type that the driver returns, and is in range. An order is that of
+        columns, by their names in the table, by outputs, or by their numbers; a name that could be either is
+        not taken. Values of these types are ordered alike (texts by their bytes, which is by their
+        characters; NULL comes last), but for NaN. If no two rows are equal in all that orders them, there is
+        one order. Anything else goes to the engine.
 Test    tests/unit/test_projection.py: every fixture's answer, and values at the ends of every type
 """
 
@@ -15,11 +19,12 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from dpsql.ir.column import INTEGERS, Kind, Type, decimal_size, type_range
+from dpsql.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from dpsql.aggregates import Floats
@@ -30,23 +35,36 @@ MOST = 10_000
 """How many rows are answered without an engine: more than that, it is faster."""
 
 _NAME = r'"((?:[^"]|"")+)"'
-_PICKED = re.compile(rf"{_NAME}\.{_NAME} AS {_NAME}(?:, | FROM {_NAME}\Z)")
+_PICKED = re.compile(rf"{_NAME}\.{_NAME} AS {_NAME}(?:, | FROM {_NAME}(?= ORDER BY | LIMIT |\Z))")
+_ORDERED = re.compile(
+    rf"(?:{_NAME}\.{_NAME}|{_NAME}|([A-Za-z_]\w*)|(\d{{1,4}}))( DESC)?( NULLS FIRST)?(?:, |(?= LIMIT |\Z))"
+)
+_LIMIT = re.compile(r" LIMIT (\d{1,18})(?: OFFSET (\d{1,18}))?\Z")
 _WORD = 2**63  # integers beyond are sent as other types
 
 
-def picked_columns(sql: str, measures: Sequence[Measure]) -> list[tuple[str, Type]] | None:
-    """Return the columns that the SQL picks, with their types; None if it does anything else."""
-    names = _picked_names(sql, measures[0].name) if len(measures) == 1 else None
-    if names is None:
-        return None
-    from dpsql.facts.released_columns import released_columns
+@dataclass(frozen=True, slots=True)
+class _Order:
+    """A column of the released table that orders the rows."""
 
-    columns = released_columns(measures[0])
-    types = dict(columns)
-    if len({name.casefold() for name in types}) < len(columns) or not types.keys() >= set(names):
-        return None
-    picked = [(name, types[name]) for name in names]
-    return picked if all(_taken(kind) is not None for _, kind in picked) else None
+    column: str
+    descending: bool
+    nulls_first: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Picked:
+    """The columns that are picked, those that order the rows, and which of these are kept."""
+
+    names: list[str]
+    orders: list[_Order]
+    kept: slice
+
+
+def picked_columns(sql: str, measures: Sequence[Measure]) -> list[tuple[str, Type]] | None:
+    """Return the columns that the SQL picks, with their types; None if it does more than order them."""
+    found = _picked(sql, measures)
+    return None if found is None else found[1]
 
 
 def types_of(columns: Sequence[tuple[str, Type]]) -> list[str]:
@@ -57,12 +75,13 @@ def types_of(columns: Sequence[tuple[str, Type]]) -> list[str]:
 def picked_rows(
     post: Post, measures: Sequence[Measure], tables: Sequence[list[Finished]]
 ) -> list[tuple[Any, ...]] | None:
-    """Return the rows of SQL that only picks columns; None if they must come from the engine."""
+    """Return the rows of SQL that only picks and orders; None if they must come from the engine."""
     if post.replicated is not None or post.tables:
         return None
-    columns = picked_columns(post.sql, measures)
-    if columns is None:
+    found = _picked(post.sql, measures)
+    if found is None:
         return None
+    picked, columns = found
     (finished,) = tables
     if not finished or len(finished[0].values) > MOST:
         return None
@@ -73,20 +92,95 @@ def picked_rows(
         if taken is None or not all(value is None or taken(value) for value in held):
             return None
         lists.append(held)
-    return list(zip(*lists, strict=True))
+    rows = list(zip(*lists, strict=True))
+    if not picked.orders:
+        return rows[picked.kept]
+    order = _ordered(picked.orders, [values[each.column] for each in picked.orders])
+    return None if order is None else [rows[place] for place in order[picked.kept]]
 
 
-def _picked_names(sql: str, table: str) -> list[str] | None:
-    """Return the names of the columns in SELECT "t"."c" AS "a", ... FROM "t"; None for any other text."""
-    names, place, quoted = list[str](), len("SELECT "), table.replace('"', '""')
+def _picked(sql: str, measures: Sequence[Measure]) -> tuple[_Picked, list[tuple[str, Type]]] | None:
+    """Return what the SQL picks, and the columns with their types; None if it does anything else."""
+    if len(measures) != 1:
+        return None
+    from dpsql.facts.released_columns import released_columns
+
+    columns = released_columns(measures[0])
+    types = dict(columns)
+    picked = _read(sql, measures[0].name, types)
+    if picked is None or len({name.casefold() for name in types}) < len(columns):
+        return None
+    used = {*picked.names, *(each.column for each in picked.orders)}
+    if not types.keys() >= used or any(_taken(types[name]) is None for name in used):
+        return None
+    return picked, [(name, types[name]) for name in picked.names]
+
+
+def _read(sql: str, table: str, types: Collection[str]) -> _Picked | None:
+    """Read SELECT "t"."c" AS "a", ... FROM "t" ORDER BY ... LIMIT ...; None for any other text."""
+    names, outputs, place, quoted = list[str](), list[str](), len("SELECT "), table.replace('"', '""')
     if not sql.startswith("SELECT "):
         return None
     while (item := _PICKED.match(sql, place)) is not None and item[1] == quoted:
-        names.append(item[2].replace('""', '"'))
-        if item[4] is not None:
-            return names if item[4] == quoted else None
+        names.append(_unquoted(item[2]))
+        outputs.append(_unquoted(item[3]))
         place = item.end()
-    return None
+        if item[4] is not None:
+            break
+    if item is None or item[4] != quoted:
+        return None
+    orders: list[_Order] = []
+    if sql.startswith(" ORDER BY ", place):
+        place += len(" ORDER BY ")
+        while not orders or sql.startswith(", ", place - 2):
+            ordered = _ORDERED.match(sql, place)
+            column = None if ordered is None else _column_of(ordered, quoted, names, outputs, types)
+            if ordered is None or column is None:
+                return None
+            orders.append(_Order(column, ordered[6] is not None, ordered[7] is not None))
+            place = ordered.end()
+    if place == len(sql):
+        return _Picked(names, orders, slice(None))
+    limit = _LIMIT.match(sql, place)
+    if limit is None:
+        return None
+    first = int(limit[2] or 0)
+    return _Picked(names, orders, slice(first, first + int(limit[1])))
+
+
+def _column_of(
+    item: re.Match[str], table: str, names: list[str], outputs: list[str], types: Collection[str]
+) -> str | None:
+    """Return the column of the table that an item of ORDER BY is; None if that is not certain."""
+    if item[1] is not None:
+        return _unquoted(item[2]) if item[1] == table else None
+    if item[5] is not None:
+        return names[int(item[5]) - 1] if 0 < int(item[5]) <= len(names) else None
+    if item[4] is not None and item[4].isupper():
+        return None  # so are ALL, NULL and CURRENT_DATE printed, which are no columns
+    name = (item[4] if item[3] is None else _unquoted(item[3])).casefold()
+    found = {column for column, output in zip(names, outputs, strict=True) if output.casefold() == name}
+    found |= {column for column in types if column.casefold() == name}
+    return found.pop() if len(found) == 1 else None
+
+
+def _unquoted(name: str) -> str:
+    return name.replace('""', '"')
+
+
+def _ordered(orders: Sequence[_Order], columns: Sequence[list[Any]]) -> list[int] | None:
+    """Return the places of the rows in this order; None if it is not the only one, or not certain."""
+    if any(value != value for values in columns for value in values):
+        return None
+    if len(set(zip(*columns, strict=True))) < len(columns[0]):
+        return None
+    places = list(range(len(columns[0])))
+    for order, values in reversed([*zip(orders, columns, strict=True)]):
+        missing = [place for place in places if values[place] is None]
+        present = [place for place in places if values[place] is not None]
+        present.sort(key=values.__getitem__, reverse=order.descending)
+        places = [*missing, *present] if order.nulls_first else [*present, *missing]
+    return places
 
 
 def _by_name(finished: Sequence[Finished], measure: Measure) -> dict[str, list[Any]]:

@@ -1,4 +1,4 @@
-"""SQL that only picks columns is answered without an engine: the same rows, the same types.
+"""SQL that only picks columns and orders rows is answered without an engine: the same rows and types.
 
 The engine answers ``SELECT * FROM (the same SQL) AS q``, which is no longer only a choice of columns.
 """
@@ -71,6 +71,45 @@ def test_it_gives_what_the_engine_gives(db: dpsql.Connection, sql: str) -> None:
     assert repr(rows) == repr(sealed.run(engines, measures, tables, types))
 
 
+ORDERS = [
+    "1",
+    "1 DESC",
+    "k NULLS FIRST",
+    '"K" DESC NULLS FIRST',
+    '"k" DESC, n',
+    "n, k",
+    "2 DESC, 1 LIMIT 3",
+    "COUNT(*), k LIMIT 2 OFFSET 2",
+    "COUNT(*) DESC, k DESC LIMIT 1",
+]
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("key", ["ward", "smoker", "age", "born", "score"])
+def test_it_orders_as_the_engine_does(db: dpsql.Connection, key: str, order: str) -> None:
+    sql = f"SELECT {key} AS k, COUNT(*) AS n FROM patients GROUP BY {key} ORDER BY {order}"
+    stage, sealed = stage_of(db, sql), db._open().sealed
+    values = [each for each in KEPT[f"SELECT {key} FROM patients GROUP BY {key}"] if each == each]
+    keys, counts = filled(stage, values)
+    counts = replace(counts, values=[place // 2 for place in range(len(values))])
+    measures, tables = [each.measure for each in stage.measures], [[keys, counts]]
+    rows = picked_rows(stage.post, measures, tables)
+    engines = replace(stage.post, sql=f"SELECT * FROM ({stage.post.sql}) AS q")
+    types = sealed.check(stage.post.sql, (), measures)
+    assert types == sealed.check(engines.sql, (), measures)
+    assert rows is not None
+    assert repr(rows) == repr(sealed.run(engines, measures, tables, types))
+
+
+@pytest.mark.parametrize(("values", "order"), [([1, 2, 2], "1"), ([0.5, math.nan], "1"), ([None, None], "1")])
+def test_rows_without_one_order_go_to_the_engine(db: dpsql.Connection, values: list[Any], order: str) -> None:
+    key = "score" if 0.5 in values else "age"
+    stage = stage_of(db, f"SELECT {key}, COUNT(*) FROM patients GROUP BY {key} ORDER BY {order}")
+    keys, counts = filled(stage, values)
+    counts = replace(counts, values=[0] * len(values))
+    assert picked_rows(stage.post, [stage.measures[0].measure], [[keys, counts]]) is None
+
+
 @pytest.mark.parametrize("sql", GIVEN_UP)
 def test_values_of_other_types_go_to_the_engine(db: dpsql.Connection, sql: str) -> None:
     stage = stage_of(db, sql)
@@ -80,9 +119,15 @@ def test_values_of_other_types_go_to_the_engine(db: dpsql.Connection, sql: str) 
 @pytest.mark.parametrize(
     "sql",
     [
-        "SELECT COUNT(*) AS n FROM patients ORDER BY n",
         "SELECT COUNT(*) + 1 FROM patients",
-        "SELECT ward, COUNT(*) FROM patients GROUP BY ward LIMIT 2",
+        "SELECT ward, COUNT(*) AS n FROM patients GROUP BY ward ORDER BY n + 1",
+        "SELECT ward, COUNT(*) AS n FROM patients GROUP BY ward ORDER BY lower(ward)",
+        "SELECT ward, COUNT(*) AS n FROM patients GROUP BY ward ORDER BY ALL",
+        'SELECT ward, COUNT(*) AS "all" FROM patients GROUP BY ward ORDER BY ALL',
+        'SELECT ward AS "null", COUNT(*) FROM patients GROUP BY ward ORDER BY NULL',
+        "SELECT ward, COUNT(*) AS n, SUM(age) AS N FROM patients GROUP BY ward ORDER BY n",
+        "SELECT ward, COUNT(*) AS n FROM patients GROUP BY ward LIMIT 50%",
+        "SELECT ward, COUNT(*) AS n FROM patients GROUP BY ward ORDER BY 2 LIMIT 1 + 1",
         "SELECT DISTINCT COUNT(*) FROM patients",
         "SELECT COUNT(*) AS n FROM patients HAVING n > 3",
         "SELECT COUNT(*) FROM patients UNION ALL SELECT COUNT(*) FROM visits",
