@@ -7,10 +7,12 @@ Plan -> ExactTable, ExportPlan -> ExactExport, VotePlan -> Examples
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
+
+    from numpy.typing import NDArray  # numpy loads its typing apart, and slowly
 
     from dpsql.engines.contents import Contents
     from dpsql.ir.column import Column, Interval, Value
@@ -84,6 +86,15 @@ class Engine(Protocol):
 
     def rows(self, table: str, columns: Sequence[str]) -> tuple[list[str], list[tuple[object, ...]]]:
         """Return columns of a public table: their types, and their values row by row."""
+        ...
+
+    def public_arrays(
+        self, table: str, columns: Sequence[str]
+    ) -> tuple[list[str], list[NDArray[Any]]] | None:
+        """Return the same as arrays, which take less time and memory; None if the engine has only rows.
+
+        Numbers and booleans are as they are, unless one is NULL or NaN; all else is text, or None.
+        """
         ...
 
     def measure(self, planned: MeasurePlan) -> ExactTable:

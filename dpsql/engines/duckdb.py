@@ -28,6 +28,7 @@ from dpsql.engines.value_checks import legal_sql
 from dpsql.errors import DatabaseError, interrupted, refuse
 from dpsql.ir.column import Column, Interval, Kind, Value, type_named
 from dpsql.ir.relation import Columns
+from dpsql.late_numpy import np
 from dpsql.policy.catalogue import Catalogue, ForeignKey, FoundColumn, FoundTable, FoundView, Key
 
 if TYPE_CHECKING:
@@ -159,6 +160,12 @@ def _attached(file: Held, threads: int | None) -> duckdb.DuckDBPyConnection:
         engine.close()
         raise
     return engine
+
+
+_ARRAYS = frozenset(
+    "BOOLEAN TINYINT SMALLINT INTEGER BIGINT UTINYINT USMALLINT UINTEGER UBIGINT FLOAT DOUBLE VARCHAR".split()
+)
+"""Types whose values are the same in an array of numbers, or of texts."""
 
 
 class DuckDB:
@@ -436,6 +443,16 @@ class DuckDB:
             )
             return [kind for _, kind in described], self._all(f"SELECT {listed} FROM {table_sql(table)}")
 
+    def public_arrays(self, table: str, columns: Sequence[str]) -> tuple[list[str], list[NDArray[Any]]]:
+        with self._reading():
+            kinds = dict(self._stable_columns(table))
+            listed = ", ".join(
+                f"{quote(name) if kinds[name] in _ARRAYS else f'CAST({quote(name)} AS VARCHAR)'} AS c{place}"
+                for place, name in enumerate(columns)
+            )
+            arrays = self._arrays(f"SELECT {listed} FROM {table_sql(table)}")
+        return [kinds[name] for name in columns], [_or_none(array) for array in arrays.values()]
+
     # ---- private rows ------------------------------------------------------------------------------
 
     # The modules that print and run measures are imported with the first measure, not with the database.
@@ -636,3 +653,16 @@ def _columns(names: object) -> Columns:
 def _collation(definition: ColumnDefinition | None, kind: str) -> str | None:
     """Return the collation of a text column; None for other types."""
     return definition.collation if definition is not None and kind == "VARCHAR" else None
+
+
+def _or_none(column: NDArray[Any]) -> NDArray[Any]:
+    """Return a column of numbers as it is, unless one is NULL or NaN; else texts, or None."""
+    missing = np.ma.getmaskarray(column)
+    values = np.ma.getdata(column)
+    whole = values.dtype != object and not missing.any()
+    if whole and not (values.dtype.kind == "f" and np.isnan(values).any()):
+        return values
+    if values.dtype != object:
+        values = values.astype(str).astype(object)
+    values[missing] = None
+    return values

@@ -45,6 +45,14 @@ class PublicTables(Protocol):
         """Return the types and the values of columns of a public table."""
         ...
 
+    def size(self, table: str) -> int:
+        """Return the number of rows of a public table."""
+        ...
+
+    def arrays(self, table: str, columns: Sequence[str]) -> tuple[list[str], list[NDArray[Any]]] | None:
+        """Return the same as arrays, as ``array_of`` makes them; None where only rows can be had."""
+        ...
+
 
 _REMEMBERED = 256  # statements whose output types are known, or that were tried
 _LONGEST = 20_000  # characters of a statement that was tried, with its made-up values
@@ -61,6 +69,7 @@ SETTINGS = (
     "SET lock_configuration = true",
 )
 _AT_ONCE = 20_000  # rows that are sent with one statement
+_TOGETHER = 100_000  # the same of arrays that are there
 _FEW = 500  # rows that are sent as lists; more are sent as arrays, which the engine need not take apart
 _SENT = {type(None), bool, int, float, str}  # values that are sent as they are
 _TRIES = 5  # processes that may be found unfit, one after the other
@@ -397,14 +406,19 @@ class Sealed:
             return
         # the second copy is the last one: what copies take must not grow with every column that is asked for
         wanted = every if there is not None else wanted or every[:1]
-        kinds, rows = self._public.rows(table, wanted)
+        found = self._public.arrays(table, wanted) if self._public.size(table) > _FEW else None
+        kinds, rows = self._public.rows(table, wanted) if found is None else (found[0], [])
+        arrays = [] if found is None else found[1]
         types = [_spelled_name(kind) for kind in kinds]
         listed = ", ".join(f"{quote(name)} {kind}" for name, kind in zip(wanted, types, strict=True))
         process.load(f"CREATE OR REPLACE TABLE {quote(table)} ({listed})")
+        into = f"main.{quote(table)}"
         for start in range(0, len(rows), _AT_ONCE):
             some = zip(*rows[start : start + _AT_ONCE], strict=True)
             sent = [_all_sent(column, kind) for column, kind in zip(some, types, strict=True)]
-            self._insert(f"main.{quote(table)}", types, sent)
+            self._insert(into, types, sent)
+        for start in range(0, len(arrays[0]) if arrays else 0, _TOGETHER):
+            process.load_arrays(into, types, [array[start : start + _TOGETHER] for array in arrays])
         self._loaded[table] = frozenset(wanted)
 
     # ---- its end -----------------------------------------------------------------------------------

@@ -389,3 +389,58 @@ def test_public_tables_arrive_as_they_are(many: int, tmp_path: Path) -> None:
         counted = "SELECT g, COUNT(*) AS n FROM people GROUP BY g"
         joined = db.execute(f"SELECT n FROM ({counted}) AS c JOIN sent USING (g)").rows
         assert len(joined) == many
+
+
+PUBLIC: dict[str, list[str | None]] = {
+    "TINYINT": ["-128", "127", "0"],
+    "UBIGINT": ["18446744073709551615", "0", "5"],
+    "BIGINT": ["9223372036854775807", "-9223372036854775808", "0"],
+    "HUGEINT": ["170141183460469231731687303715884105727", "-5", "0"],
+    "DECIMAL(38,10)": ["1234567890123456789012345678.0123456789", "-0.0000000001", "0"],
+    "FLOAT": ["0.1", "-0.0", "3.4028235e38"],
+    "DOUBLE": ["0.1", "5e-324", "-1.7976931348623157e308"],
+    "BOOLEAN": ["true", "false", "true"],
+    "VARCHAR": ["", "nan", "it's \U0001f600"],
+    "ENUM('b','a')": ["b", "a", "b"],
+    "DATE": ["infinity", "0044-03-15 (BC)", "290000-01-01"],
+    "TIMESTAMP": ["294246-01-01 00:00:00.000001", "1969-12-31 23:59:59.999999", "infinity"],
+    "TIMESTAMP WITH TIME ZONE": [
+        "2024-01-01 12:00:00+02",
+        "0001-01-01 00:00:00+00",
+        "2024-01-01 12:00:00+00",
+    ],
+    "TIME": ["23:59:59.999999", "00:00:00", "24:00:00"],
+    "UUID": ["ffffffff-ffff-ffff-ffff-ffffffffffff", "00000000-0000-0000-0000-000000000000", None],
+    "INTERVAL": ["1 month 2 days 00:00:03", "-1 year", "0 days"],
+    "INTEGER[]": ["[1, NULL, 3]", "[]", "[7]"],
+}
+
+
+@pytest.mark.parametrize("extra", [[], [None], ["nan"]])
+@pytest.mark.parametrize("times", [1, 300])
+def test_public_values_of_all_types_arrive(times: int, extra: list[str | None], tmp_path: Path) -> None:
+    """Row by row and as arrays, with and without NULL or NaN among them."""
+    path, listed = tmp_path / "data.duckdb", []
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("SET TimeZone = 'UTC'")
+        connection.execute("CREATE TABLE people AS SELECT i AS id FROM range(300) AS t(i)")
+        columns = ", ".join(f"c{at} {kind}" for at, kind in enumerate(PUBLIC))
+        connection.execute(f"CREATE TABLE all_types (n INTEGER, {columns})")
+        for kind, values in PUBLIC.items():
+            more = [None if kind not in ("FLOAT", "DOUBLE") else each for each in extra]
+            listed.append([*values, *(more or values[:1])] * times)
+        rows = [(place, *row) for place, row in enumerate(zip(*listed, strict=True))]
+        connection.executemany(f"INSERT INTO all_types VALUES (?{', ?' * len(PUBLIC)})", rows)
+        texts = ", ".join(f"typeof(c{at}), CAST(c{at} AS VARCHAR)" for at in range(len(PUBLIC)))
+        asked = f"SELECT {texts} FROM all_types ORDER BY n"
+        expected = connection.execute(asked).fetchall()
+    path.with_suffix(".toml").write_text(
+        'timezone = "UTC"\n[budget]\nepsilon = 10\ndelta = 1e-6\n[unit]\ntable = "people"\nkey = "id"\n'
+        "[tables.people]\n[tables.all_types]\npublic = true\n"
+    )
+    with dpsql.connect(path) as db:
+        found = db.execute(asked).rows
+    enum = 2 * list(PUBLIC).index("ENUM('b','a')")
+    assert [(*row[:enum], *row[enum + 1 :]) for row in found] == [
+        (*row[:enum], *row[enum + 1 :]) for row in expected
+    ]

@@ -249,6 +249,9 @@ class PostgresEngine:
         plain = [tuple(map(_plain, row, kinds)) for row in rows]
         return [each.sql for each in types.values()], plain
 
+    def public_arrays(self, table: str, columns: Sequence[str]) -> None:
+        return None
+
     # ---- private rows ------------------------------------------------------------------------------
 
     def measure_sql(self, planned: MeasurePlan) -> str:
