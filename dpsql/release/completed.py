@@ -28,12 +28,10 @@ def completed(
         return exact.groups, exact.sums
     groups = listed.groups()
     measured, shown = keyed(exact.groups, groups)
-    places = {group: i for i, group in enumerate(measured)}
+    places = dict(zip(measured, range(len(measured)), strict=True))
+    of = np.array([places.get(group, -1) for group in shown], dtype=np.int64)
     sums = np.zeros((len(groups), exact.sums.shape[1]), dtype=np.int64)
-    found = [(i, places[group]) for i, group in enumerate(shown) if group in places]
-    if found:
-        into, of = zip(*found, strict=True)
-        sums[list(into)] = exact.sums[list(of)]
+    sums[of >= 0] = exact.sums[of[of >= 0]]
     if isinstance(planned.rule, PublicKeys):
         return groups, sums
     public = {number for number, _ in listed.sets}

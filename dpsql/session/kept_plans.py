@@ -53,7 +53,7 @@ MOST = 64
 LONGEST = 4_000
 """Characters of the text and the values of a plan that is kept; values of an answer."""
 
-LISTED = 32_000
+LISTED = 256_000
 """Values of public keys of a plan that is kept."""
 
 TOGETHER = 256_000

@@ -25,18 +25,26 @@ from dpsql.ir.scalar import Literal, Ref
 from dpsql.ir.source import Span
 from dpsql.parse.allow_list import check_printed
 
+MOST_KEYED = 100_000
+"""The most rows of public SQL, or of a release, that private rows are joined with on a key of it."""
 
-def run_public(ctx: Context, bound: Open, span: Span | None) -> tuple[list[Type], list[tuple[Value, ...]]]:
-    """Run ordinary SQL over public tables; refuse more rows than a join with private rows allows."""
+_MOST_VALUES = 300_000
+"""The most values of these rows of public SQL: anybody may ask for plans, which hold them."""
+
+
+def run_public(
+    ctx: Context, bound: Open, span: Span | None, most: int = FAN_OUT
+) -> tuple[list[Type], list[tuple[Value, ...]]]:
+    """Run ordinary SQL over public tables; refuse more rows than that."""
     post = post_of(ctx, without_margins(bound, ctx.fresh), bound.columns, (None,) * len(bound.columns))
-    spelled, rows = ctx.evaluate(post.sql, post.tables, FAN_OUT)
-    if len(rows) > FAN_OUT:
+    spelled, rows = ctx.evaluate(post.sql, post.tables, most)
+    if len(rows) > most:
         raise refuse(
             "D303",
-            f"this public subquery has more than {FAN_OUT:,} rows",
+            f"this public subquery has more than {most:,} rows",
             span,
-            label="one private row could be joined with all of them",
-            help=f"keep it under {FAN_OUT:,} rows, or join with a public table on its declared key",
+            label="private rows are not joined with so many",
+            help=f"keep it under {most:,} rows, or join with a public table on its declared key",
         )
     types = [type_named(spelling) for spelling in spelled]
     _refuse_opaque(types, span)
@@ -60,7 +68,8 @@ def materialized(ctx: Context, bound: Open, span: Span | None, keys: int | None 
 
     Its keys are the columns without duplicates, and the first ``keys`` columns together if they are unique.
     """
-    types, rows = run_public(ctx, bound, span)
+    most = min(MOST_KEYED, max(FAN_OUT, _MOST_VALUES // len(bound.columns)))
+    types, rows = run_public(ctx, bound, span, most)
     columns = tuple(
         ScanColumn(ctx.fresh(name), types[i].sql, fact_of_values(types[i], tuple(row[i] for row in rows)))
         for i, name in enumerate(bound.columns)
@@ -78,10 +87,6 @@ def distinct(rows: list[tuple[Value, ...]], places: tuple[int, ...]) -> bool:
     keys = [tuple(row[i] for i in places) for row in rows]
     present = [key for key in keys if None not in key]
     return len(set(present)) == len(present)
-
-
-MOST_KEYED = 100_000
-"""The most rows of a release that private rows are joined with on a key of it."""
 
 
 def stage_input(

@@ -32,7 +32,7 @@ from dpsql.bind.scope.sources import Open, Private
 from dpsql.bind.subqueries.evaluation import post_of
 from dpsql.errors import Error
 from dpsql.facts.origin import Origin
-from dpsql.facts.ownership import FAN_OUT
+from dpsql.facts.public_keys import MOST_GROUPS
 from dpsql.ir.scalar import Scalar
 from dpsql.lazy_dataclass import dataclass
 from dpsql.policy.names import fold
@@ -40,7 +40,7 @@ from dpsql.policy.names import fold
 _SMALL = 1_000
 """All keys of a table of so many rows are a list."""
 
-MOST_LISTED = FAN_OUT
+MOST_LISTED = MOST_GROUPS
 """A longer list of keys is no list: groups are released as if the keys were private."""
 
 _STEADY = (

@@ -99,8 +99,10 @@ def as_own(value: Value, type: Type) -> Value:
     """Return a constant as a value of this type; None if a column of the type cannot hold it."""
     if isinstance(value, bool) != (type.kind is Kind.BOOLEAN):
         return None
+    if type.kind is Kind.INTEGER and isinstance(value, int):  # so are most keys: their range tells all
+        return value if holds(type, Interval(value, value)) else None
     match value:
-        case int() | float() | Decimal() if type.kind is Kind.INTEGER:
+        case float() | Decimal() if type.kind is Kind.INTEGER:
             result: Value = int(value) if math.isfinite(value) and value == int(value) else None
         case int() | Decimal() if type.kind is Kind.DECIMAL:
             result = Decimal(value)
