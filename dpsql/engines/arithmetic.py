@@ -1,9 +1,10 @@
-"""Two ways to compute cells and to add them up in SQL, with the same results.
+"""Ways to compute cells and to add them up in SQL, with the same results.
 
     WHOLE      CAST(z AS BIGINT), summed in 128 bits                  whatever the cells
     DOUBLES    z + 1.5 * 2^52 - 1.5 * 2^52, summed as DOUBLEs         where ``fits`` says so: half the time
     SMALL      the same                                               and no sum reaches ``CELL``
     in_longs   CAST(z AS BIGINT), summed in 64 bits                   the same, below 2^59
+    in_halves  CAST(z AS BIGINT), its halves summed in 64 bits each   of fewer than 2^31 rows
 
 Claim   a cell and the sum of any cells of a table are the same in both.
 Proof   A cell is the DOUBLE z, |z| < 2^51, rounded to a whole number, half to even. CAST rounds so, and so
@@ -13,6 +14,8 @@ Proof   A cell is the DOUBLE z, |z| < 2^51, rounded to a whole number, half to e
         cells that a factor of at most 1 made smaller and TRUNC whole. Sums of
         sums with the coefficients of polynomials, 4 at most, stay below 2^57, so that 64 bits hold them. Of
         BIGINTs below 2^59 together such sums stay below 2^61, and the three parts of a measure below 2^63.
+        A BIGINT is 2^32 times its upper half (shifted with its sign) plus its lower one, from 0 to 2^32 - 1:
+        fewer than 2^31 of either add up to less than 2^63, and the two sums are put together as decimals.
 Test    tests/privacy/test_light_units.py, grammar_tests/test_corrected.py
 
 The constant has an exponent: without one it would be a DECIMAL, and nothing would be rounded.
@@ -29,6 +32,9 @@ from dpsql.lazy_dataclass import dataclass
 
 _HALVES = "6755399441055744e0"
 _LARGEST = 2**50
+
+HALVES = 2**31
+"""So many rows, or more, are not summed in halves."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +90,18 @@ def in_longs(dialect: Dialect) -> Arithmetic:
         most=2**59,
         dialect=dialect,
     )
+
+
+def in_halves(dialect: Dialect) -> Arithmetic:
+    """Return that of all cells of fewer than ``HALVES`` rows, on an engine whose decimals add up slowly."""
+
+    def summed(sql: str) -> str:
+        number = f"CAST({sql} AS {dialect.type(BIGINT)})"
+        upper, lower = f"sum(shiftright({number}, 32))", f"sum({number} & {2**32 - 1})"
+        parts = [dialect.wide(f"coalesce({part}, 0)") for part in (upper, lower)]
+        return f"({parts[0]} * {dialect.wide(str(2**32))} + {parts[1]})"
+
+    return replace(in_whole_numbers(dialect), summed=summed)
 
 
 WHOLE = in_whole_numbers(DUCKDB)

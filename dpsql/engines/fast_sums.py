@@ -18,6 +18,7 @@ from dataclasses import field, replace
 
 from dpsql.engines.arithmetic import (
     DOUBLES,
+    HALVES,
     SMALL,
     TIES,
     WHOLE,
@@ -48,7 +49,8 @@ class FastSums:
 
     Nothing is found out of the tables that are ``left_out``: to read them takes longer than to sum them. Up
     to ``few`` rows, planning takes most of the time. ``plain`` prints the statements of small tables, and
-    ``narrow`` says how another engine adds up what fits.
+    ``narrow`` says how another engine adds up what fits, and ``beyond`` what does not, of fewer rows than
+    ``HALVES``.
     """
 
     run: Callable[[str], list[tuple[object, ...]]]
@@ -59,6 +61,7 @@ class FastSums:
     tables: TemporaryTables | None = None
     plain: Callable[[MeasurePlan, bool, Dialect], str] | None = None
     narrow: Callable[[Dialect], Arithmetic] = in_doubles
+    beyond: Callable[[Dialect], Arithmetic] = in_whole_numbers
     _units: SpecialUnits = field(init=False)
     _extremes: Extremes = field(init=False)
     _totals: UnitTotals = field(init=False)
@@ -149,7 +152,7 @@ class FastSums:
         if self.dialect is not DUCKDB:
             narrow = self.narrow(self.dialect)
             if not fits(rows, most, narrow.most):
-                return in_whole_numbers(self.dialect)
+                return (self.beyond if rows < HALVES else in_whole_numbers)(self.dialect)
             return replace(narrow, small=fits(rows, most, CELL))
         if not fits(rows, most):
             return WHOLE

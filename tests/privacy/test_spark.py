@@ -16,6 +16,8 @@ from test_postgres import POLICY, QUERIES, TABLES
 
 import dpsql
 from dpsql.audit import plan_of
+from dpsql.engines import fast_sums
+from dpsql.engines.arithmetic import in_halves
 from dpsql.engines.exact_tables import measured
 from dpsql.engines.folder import Folder
 from dpsql.engines.spark.address import LocalAddress
@@ -265,6 +267,45 @@ def test_first_measures_add_up_in_64_bits(here: dpsql.Connection, clinic: Path) 
                 known = sums_of(measured(planned, there._all, there._arrays))
                 assert sums_of(first.measure(planned)) == known, sql
     there.close()
+
+
+@pytest.mark.parametrize("before", [0, 99])
+def test_what_64_bits_do_not_hold_is_added_up_in_halves(
+    here: dpsql.Connection, clinic: Path, monkeypatch: pytest.MonkeyPatch, before: int
+) -> None:
+    monkeypatch.setattr(fast_sums, "fits", lambda *_: False)
+    rules = parse_policy(clinic.with_suffix(".toml").read_text(), "clinic.toml")
+    there, limits = Folder(clinic, rules), Limits(least=0, before=before, copied=0, long=0)
+    with closing(SparkEngine(LocalAddress(clinic, MASTER[6:-1]), rules, limits)) as engine:
+        for sql in QUERIES:
+            for planned in plan_of(here._open(), sql, 1.0).measures:
+                assert isinstance(planned, MeasurePlan)
+                known = sums_of(measured(planned, there._all, there._arrays))
+                assert sums_of(engine.measure(planned)) == known, sql
+                if planned.measure.statistics:
+                    statement = engine._fast_sums().statement(planned)
+                    assert "shiftright" in statement or "sum(" not in statement
+    there.close()
+
+
+ENDS = [
+    [2**63 - 1] * 5,
+    [-(2**63)] * 5,
+    [2**63 - 1, -(2**63), -1, 0, 1],
+    [-1] * 7,
+    [2**32 - 1, 2**32, -(2**32), 2**31, -(2**31)],
+    [],
+]
+
+
+@pytest.mark.parametrize("kind", ["bigint", "int"])
+@pytest.mark.parametrize("values", ENDS)
+def test_halves_of_whole_numbers_add_up_to_them(here: dpsql.Connection, values: list[int], kind: str) -> None:
+    engine = engine_of(here)
+    kept = [value for value in values if kind == "bigint" or -(2**31) <= value < 2**31]
+    rows = ", ".join(f"(CAST('{value}' AS {kind}))" for value in kept) or f"(CAST(NULL AS {kind}))"
+    summed = in_halves(engine._dialect()).summed("x")
+    assert engine._collected(f"SELECT {summed} AS s FROM VALUES {rows} AS t(x)") == [(sum(kept),)]
 
 
 def test_private_groups_come_in_batches(here: dpsql.Connection, clinic: Path) -> None:

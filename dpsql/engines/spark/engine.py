@@ -154,14 +154,20 @@ class SparkEngine(Folder):
 
     def _fast_sums(self) -> FastSums:
         """Return what chooses the statements of this session; what it found ends with the session."""
-        from dpsql.engines.arithmetic import in_longs
+        from dpsql.engines.arithmetic import in_halves, in_longs
         from dpsql.engines.fast_sums import FastSums
         from dpsql.engines.special_units import Limits
 
         if self._found is None:
             limits, tables = self._limits or Limits(copied=0, long=0), CachedRows(self._session, backquoted)
             self._found = FastSums(
-                self._collected, limits, few=0, dialect=self._dialect(), tables=tables, narrow=in_longs
+                self._collected,
+                limits,
+                few=0,
+                dialect=self._dialect(),
+                tables=tables,
+                narrow=in_longs,
+                beyond=in_halves,
             )
         return self._found
 
