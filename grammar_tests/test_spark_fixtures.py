@@ -186,7 +186,10 @@ def both(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Both]:
 
 
 def test_fixtures(both: Both) -> None:
-    outcomes = {case.id: both.outcome(case) for case in CASES[::STEP]}
+    outcomes: dict[str, str] = {}
+    for case in CASES[::STEP]:
+        outcomes[case.id] = both.outcome(case)
+        print(f"{outcomes[case.id]}: {case.id}", flush=True)
     known = (EQUAL, REFUSED, ABSENT, SLOW)
     assert {each: said for each, said in outcomes.items() if said not in known and each not in UNLIKE} == {}
     folders = Counter(each.split("/")[0] for each in outcomes)
