@@ -7,6 +7,7 @@ SELECT COUNT(*) FROM patients, range(20000) AS r(i);
 
 -- case: a long range, joined for some
 -- outcome: refused D303 at 1:38
+-- instead: SELECT COUNT(*) FROM patients p JOIN range(2000) AS r(i) ON p.city = 'Longyearbyen'
 SELECT COUNT(*) FROM patients p JOIN range(20000000) AS r(i) ON p.city = 'Longyearbyen';
 
 -- case: a long range, left joined

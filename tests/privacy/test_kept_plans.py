@@ -344,7 +344,8 @@ def test_another_analysts_answer_is_paid_for_although_the_plan_is_kept(clinic: P
 # ---- how much is kept ------------------------------------------------------------------------------------
 
 
-def test_few_plans_are_kept_and_no_large_ones(clinic: Path) -> None:
+def test_few_plans_are_kept_and_no_large_ones(clinic: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kept_plans, "LISTED", 32_000)
     with duckdb.connect(str(clinic)) as writer:
         writer.execute("INSERT INTO wards SELECT 'W' || i, i FROM range(40000) AS r(i)")
     policy = clinic.with_suffix(".toml")

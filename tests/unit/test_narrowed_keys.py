@@ -105,7 +105,10 @@ def test_few_keys_are_a_list_and_mean_the_same(session: Session, kind: str) -> N
 
 
 @pytest.mark.parametrize("kind", MANY)
-def test_keys_that_are_not_known_to_be_few_stay_private(session: Session, kind: str) -> None:
+def test_keys_that_are_not_known_to_be_few_stay_private(
+    session: Session, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(key_lists, "MOST_LISTED", 10_000)
     assert isinstance(inner_rule(session, plan_of(session, MANY[kind], 1.0)), Threshold)
 
 
