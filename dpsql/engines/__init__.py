@@ -93,7 +93,7 @@ class Engine(Protocol):
     ) -> tuple[list[str], list[NDArray[Any]]] | None:
         """Return the same as arrays, which take less time and memory; None if the engine has only rows.
 
-        Numbers and booleans are as they are, unless one is NULL or NaN; all else is text, or None.
+        Numbers and booleans are as they are, all else is text; where a value is NULL, the array is masked.
         """
         ...
 

@@ -28,7 +28,6 @@ from dpsql.engines.value_checks import legal_sql
 from dpsql.errors import DatabaseError, interrupted, refuse
 from dpsql.ir.column import Column, Interval, Kind, Value, type_named
 from dpsql.ir.relation import Columns
-from dpsql.late_numpy import np
 from dpsql.policy.catalogue import Catalogue, ForeignKey, FoundColumn, FoundTable, FoundView, Key
 
 if TYPE_CHECKING:
@@ -451,7 +450,7 @@ class DuckDB:
                 for place, name in enumerate(columns)
             )
             arrays = self._arrays(f"SELECT {listed} FROM {table_sql(table)}")
-        return [kinds[name] for name in columns], [_or_none(array) for array in arrays.values()]
+        return [kinds[name] for name in columns], [*arrays.values()]
 
     # ---- private rows ------------------------------------------------------------------------------
 
@@ -653,16 +652,3 @@ def _columns(names: object) -> Columns:
 def _collation(definition: ColumnDefinition | None, kind: str) -> str | None:
     """Return the collation of a text column; None for other types."""
     return definition.collation if definition is not None and kind == "VARCHAR" else None
-
-
-def _or_none(column: NDArray[Any]) -> NDArray[Any]:
-    """Return a column of numbers as it is, unless one is NULL or NaN; else texts, or None."""
-    missing = np.ma.getmaskarray(column)
-    values = np.ma.getdata(column)
-    whole = values.dtype != object and not missing.any()
-    if whole and not (values.dtype.kind == "f" and np.isnan(values).any()):
-        return values
-    if values.dtype != object:
-        values = values.astype(str).astype(object)
-    values[missing] = None
-    return values

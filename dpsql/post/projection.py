@@ -64,7 +64,7 @@ class _Picked:
 def picked_columns(sql: str, measures: Sequence[Measure]) -> list[tuple[str, Type]] | None:
     """Return the columns that the SQL picks, with their types; None if it does more than order them."""
     found = _picked(sql, measures)
-    return None if found is None else found[1]
+    return None if found is None else [(name, found[1][name]) for name in found[0].names]
 
 
 def types_of(columns: Sequence[tuple[str, Type]]) -> list[str]:
@@ -81,26 +81,24 @@ def picked_rows(
     found = _picked(post.sql, measures)
     if found is None:
         return None
-    picked, columns = found
+    picked, types = found
     (finished,) = tables
     if not finished or len(finished[0].values) > MOST:
         return None
     values = _by_name(finished, measures[0])
-    lists = []
-    for name, kind in columns:
-        held, taken = values[name], _taken(kind)
-        if taken is None or not all(value is None or taken(value) for value in held):
+    for name in {*picked.names, *(each.column for each in picked.orders)}:
+        taken = _taken(types[name])
+        if taken is None or not all(value is None or taken(value) for value in values[name]):
             return None
-        lists.append(held)
-    rows = list(zip(*lists, strict=True))
+    rows = list(zip(*(values[name] for name in picked.names), strict=True))
     if not picked.orders:
         return rows[picked.kept]
     order = _ordered(picked.orders, [values[each.column] for each in picked.orders])
     return None if order is None else [rows[place] for place in order[picked.kept]]
 
 
-def _picked(sql: str, measures: Sequence[Measure]) -> tuple[_Picked, list[tuple[str, Type]]] | None:
-    """Return what the SQL picks, and the columns with their types; None if it does anything else."""
+def _picked(sql: str, measures: Sequence[Measure]) -> tuple[_Picked, dict[str, Type]] | None:
+    """Return what the SQL picks, and the types of the columns; None if it does anything else."""
     if len(measures) != 1:
         return None
     from dpsql.facts.released_columns import released_columns
@@ -113,7 +111,7 @@ def _picked(sql: str, measures: Sequence[Measure]) -> tuple[_Picked, list[tuple[
     used = {*picked.names, *(each.column for each in picked.orders)}
     if not types.keys() >= used or any(_taken(types[name]) is None for name in used):
         return None
-    return picked, [(name, types[name]) for name in picked.names]
+    return picked, types
 
 
 def _read(sql: str, table: str, types: Collection[str]) -> _Picked | None:
@@ -158,9 +156,11 @@ def _column_of(
         return names[int(item[5]) - 1] if 0 < int(item[5]) <= len(names) else None
     if item[4] is not None and item[4].isupper():
         return None  # so are ALL, NULL and CURRENT_DATE printed, which are no columns
-    name = (item[4] if item[3] is None else _unquoted(item[3])).casefold()
-    found = {column for column, output in zip(names, outputs, strict=True) if output.casefold() == name}
-    found |= {column for column in types if column.casefold() == name}
+    name = item[4] if item[3] is None else _unquoted(item[3])
+    if not name.isascii():
+        return None  # the engine folds no other letters
+    found = {column for column, output in zip(names, outputs, strict=True) if output.lower() == name.lower()}
+    found |= {column for column in types if column.lower() == name.lower()}
     return found.pop() if len(found) == 1 else None
 
 

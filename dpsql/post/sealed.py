@@ -50,7 +50,7 @@ class PublicTables(Protocol):
         ...
 
     def arrays(self, table: str, columns: Sequence[str]) -> tuple[list[str], list[NDArray[Any]]] | None:
-        """Return the same as arrays, as ``array_of`` makes them; None where only rows can be had."""
+        """Return the same as arrays of numbers or texts, masked where NULL; None if there are only rows."""
         ...
 
 
@@ -418,7 +418,7 @@ class Sealed:
             sent = [_all_sent(column, kind) for column, kind in zip(some, types, strict=True)]
             self._insert(into, types, sent)
         for start in range(0, len(arrays[0]) if arrays else 0, _TOGETHER):
-            process.load_arrays(into, types, [array[start : start + _TOGETHER] for array in arrays])
+            process.load_arrays(into, types, [_or_none(array[start : start + _TOGETHER]) for array in arrays])
         self._loaded[table] = frozenset(wanted)
 
     # ---- its end -----------------------------------------------------------------------------------
@@ -465,6 +465,19 @@ def array_of(column: Sequence[object]) -> NDArray[Any]:
     array = np.empty(len(column), object)
     array[:] = [value if value is None or isinstance(value, str) else _written(value) for value in column]
     return array
+
+
+def _or_none(column: NDArray[Any]) -> NDArray[Any]:
+    """Return numbers as they are, unless one is NULL or NaN; all else as text, or None."""
+    import numpy as np
+
+    missing, values = np.ma.getmaskarray(column), np.ma.getdata(column)
+    numbers = values.dtype != object
+    if numbers and not missing.any() and not (values.dtype.kind == "f" and np.isnan(values).any()):
+        return values
+    texts = values.astype(str).astype(object) if numbers else values.copy()
+    texts[missing] = None
+    return texts
 
 
 def _written(value: object) -> str:

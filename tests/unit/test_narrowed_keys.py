@@ -11,7 +11,8 @@ import pytest
 import dpsql
 from dpsql.audit import plan_of
 from dpsql.audit.oracles import meaning, ready_measures, silent_rows, violations
-from dpsql.bind.subqueries import key_lists
+from dpsql.bind.subqueries import correlated_release, key_lists
+from dpsql.bind.subqueries.evaluation import are_short
 from dpsql.engines.dialect import DUCKDB
 from dpsql.ir.column import Fact, type_named
 from dpsql.ir.plan import Plan, PublicKeys, Threshold
@@ -104,11 +105,29 @@ def test_few_keys_are_a_list_and_mean_the_same(session: Session, kind: str) -> N
     assert misread(session, FEW[kind]) == []
 
 
+def test_more_than_10_000_keys_are_listed_where_they_are_few_whole_numbers(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sql = MANY["too few are left out"]
+    rule = inner_rule(session, plan_of(session, sql, 1.0))
+    assert isinstance(rule, PublicKeys)
+    assert len(rule.groups()) == 12_000
+    monkeypatch.setattr(key_lists, "are_short", lambda _: False)
+    assert isinstance(inner_rule(session, plan_of(session, sql, 1.0)), Threshold)
+    monkeypatch.undo()
+    monkeypatch.setattr(key_lists, "_MOST_LONG", 0)
+    assert isinstance(inner_rule(session, plan_of(session, sql, 1.0)), Threshold)
+    kinds = [type_named(name) for name in ("BIGINT", "BIGINT", "INTEGER", "BIGINT", "VARCHAR")]
+    assert are_short(kinds[:3])
+    assert not are_short(kinds[:4])
+    assert not are_short(kinds[4:])
+
+
 @pytest.mark.parametrize("kind", MANY)
 def test_keys_that_are_not_known_to_be_few_stay_private(
     session: Session, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(key_lists, "MOST_LISTED", 10_000)
+    monkeypatch.setattr(correlated_release, "MOST_LISTED", 10_000)
     assert isinstance(inner_rule(session, plan_of(session, MANY[kind], 1.0)), Threshold)
 
 

@@ -101,6 +101,23 @@ def test_it_orders_as_the_engine_does(db: dpsql.Connection, key: str, order: str
     assert repr(rows) == repr(sealed.run(engines, measures, tables, types))
 
 
+@pytest.mark.parametrize("key", ["age", "born", "score", "seen", "height"])
+def test_what_orders_is_looked_at_too(db: dpsql.Connection, key: str) -> None:
+    """Dates that Python does not have are texts; they were ordered as such."""
+    stage = stage_of(db, f"SELECT COUNT(*) AS n FROM patients GROUP BY {key} ORDER BY {key} DESC")
+    keys, counts = filled(stage, ["200000-01-01", "30000-01-01"])
+    counts = replace(counts, values=[1, 2])
+    assert picked_rows(stage.post, [stage.measures[0].measure], [[keys, counts]]) is None
+
+
+@pytest.mark.parametrize("name", ['"\u017f"', '"STRASSE"', "CAFÉ"])
+def test_names_that_the_engine_does_not_fold_are_refused_unpaid(db: dpsql.Connection, name: str) -> None:
+    sql = "SELECT ward AS s, smoker AS straße, COUNT(*) AS café FROM patients GROUP BY ALL"
+    with pytest.raises(dpsql.ProgrammingError, match="D202"):
+        db.execute(f"{sql} ORDER BY {name}")
+    assert db.budget.spent == 0
+
+
 @pytest.mark.parametrize(("values", "order"), [([1, 2, 2], "1"), ([0.5, math.nan], "1"), ([None, None], "1")])
 def test_rows_without_one_order_go_to_the_engine(db: dpsql.Connection, values: list[Any], order: str) -> None:
     key = "score" if 0.5 in values else "age"

@@ -55,6 +55,9 @@ _LOCK = threading.RLock()
 _CACHE_SIZE = 500
 """The size of the cache: lists by their SQL, where it reads no table."""
 
+_CACHED = 100_000
+"""Characters of the longest SQL in it: the cache is the process's, and lasts."""
+
 
 def _replace_lock() -> None:
     """Replace the lock in a forked child, where the thread that holds it does not exist."""
@@ -352,7 +355,7 @@ def _values_over(cut: _Cut, type: Type, evaluate: Evaluate) -> KeyList | None:
         if None not in values:  # NaN, infinity or a date that Python does not have
             keys = KeyList(Categories(unique(tuple(values))), len(values) < len(rows))
     with _LOCK:
-        if not tables:
+        if not tables and len(kept) <= _CACHED:
             _CACHE[kept] = keys
         if len(_CACHE) > _CACHE_SIZE:
             del _CACHE[next(iter(_CACHE))]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import field, replace
 
 from sqlglot import exp
@@ -12,6 +13,7 @@ from dpsql.bind.scope.scope import Fresh
 from dpsql.bind.scope.sources import Open, Private
 from dpsql.errors import Error, refuse
 from dpsql.facts.missing_bounds import needed_bounds, with_stand_ins
+from dpsql.facts.ownership import FAN_OUT
 from dpsql.ir.bound import NeededBounds
 from dpsql.ir.formula import Formula
 from dpsql.ir.measure import Measure, Stage
@@ -58,7 +60,8 @@ class Context:
     missing bounds: once there is one, binding goes on only to find more errors. ``intervals`` is true where
     the query asks for the ends of an interval; ``goal`` is the accuracy that the query asks for.
     ``max_unnest`` is how many items of a list count, ``unnests`` whether any list is taken apart. Each of the
-    ``fits`` is released once.
+    ``fits`` is released once. Public SQL that is joined with private rows has at most ``most_listed`` rows,
+    ``long_lists`` is how many of them were many.
     """
 
     text: str
@@ -79,6 +82,17 @@ class Context:
     max_unnest: Option | None = None
     unnests: bool = False
     fits: list[AskedFit] = field(default_factory=list)
+    most_listed: int = FAN_OUT
+    long_lists: int = 0
+
+    @contextmanager
+    def listing(self, most: int) -> Iterator[None]:
+        """Allow lists of so many rows where each is a few whole numbers."""
+        before, self.most_listed = self.most_listed, most
+        try:
+            yield
+        finally:
+            self.most_listed = before
 
     def query(self, node: exp.Expr, env: Mapping[str, Cte]) -> Private | Open:
         return self.bound(self, node, env)

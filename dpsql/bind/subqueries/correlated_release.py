@@ -22,7 +22,7 @@ from dpsql.bind.scope.scope import Scope, Visible
 from dpsql.bind.scope.sources import Open, Private
 from dpsql.bind.subqueries import decorrelate
 from dpsql.bind.subqueries.evaluation import post_of
-from dpsql.bind.subqueries.key_lists import Asked, alias_of, key_lists_of, narrowed_items
+from dpsql.bind.subqueries.key_lists import MOST_LISTED, Asked, alias_of, key_lists_of, narrowed_items
 from dpsql.bind.subqueries.unnesting import bind_from_and_where, name_of
 from dpsql.facts.origin import Origin
 from dpsql.facts.ownership import Owned, ownership_of
@@ -57,11 +57,12 @@ def correlated_release(
     for _, outer in correlations:
         alias = alias_of(within.bind(outer), scope)
         asked.append(Asked(origins.get(name_of(outer, within)), alias, alias))
-    lists = key_lists_of(ctx, env, asked, narrowed_items(around, items))
+    lists = key_lists_of(ctx, env, asked, narrowed_items(around, items), MOST_LISTED)
     inside = [key for key, _ in correlations]
     inner, keys = decorrelate.join_key_lists(inner, inside, lists, ctx.fresh)
     select = decorrelate.grouped_by_keys(inner, keys, list(joined.local), calls, False, False, ctx.fresh)
-    bound = ctx.query(select, env)
+    with ctx.listing(MOST_LISTED):
+        bound = ctx.query(select, env)
     if isinstance(bound, Private) or not bound.released:
         return None
     alias = ctx.fresh("sub")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from sqlglot import exp
 
@@ -25,30 +25,35 @@ from dpsql.ir.scalar import Literal, Ref
 from dpsql.ir.source import Span
 from dpsql.parse.allow_list import check_printed
 
-MOST_KEYED = 100_000
-"""The most rows of public SQL, or of a release, that private rows are joined with on a key of it."""
-
-_MOST_VALUES = 300_000
-"""The most values of these rows of public SQL: anybody may ask for plans, which hold them."""
-
 
 def run_public(
     ctx: Context, bound: Open, span: Span | None, most: int = FAN_OUT
 ) -> tuple[list[Type], list[tuple[Value, ...]]]:
-    """Run ordinary SQL over public tables; refuse more rows than that."""
+    """Run ordinary SQL over public tables; refuse more rows than a join with private rows allows.
+
+    Up to ``most`` are allowed where each is a few whole numbers, which take little memory and text.
+    """
     post = post_of(ctx, without_margins(bound, ctx.fresh), bound.columns, (None,) * len(bound.columns))
     spelled, rows = ctx.evaluate(post.sql, post.tables, most)
-    if len(rows) > most:
+    if len(rows) > most or (len(rows) > FAN_OUT and not are_short([type_named(each) for each in spelled])):
         raise refuse(
             "D303",
-            f"this public subquery has more than {most:,} rows",
+            f"this public subquery has more than {FAN_OUT:,} rows",
             span,
-            label="private rows are not joined with so many",
-            help=f"keep it under {most:,} rows, or join with a public table on its declared key",
+            label="one private row could be joined with all of them",
+            help=f"keep it under {FAN_OUT:,} rows, or join with a public table on its declared key",
         )
     types = [type_named(spelling) for spelling in spelled]
     _refuse_opaque(types, span)
     return types, rows
+
+
+def are_short(types: Sequence[Type]) -> bool:
+    """Whether a row of these types is a few whole numbers."""
+    return len(types) <= _FEW_COLUMNS and all(each.kind is Kind.INTEGER for each in types)
+
+
+_FEW_COLUMNS = 3
 
 
 def _refuse_opaque(types: list[Type], span: Span | None) -> None:
@@ -68,8 +73,7 @@ def materialized(ctx: Context, bound: Open, span: Span | None, keys: int | None 
 
     Its keys are the columns without duplicates, and the first ``keys`` columns together if they are unique.
     """
-    most = min(MOST_KEYED, max(FAN_OUT, _MOST_VALUES // len(bound.columns)))
-    types, rows = run_public(ctx, bound, span, most)
+    types, rows = run_public(ctx, bound, span, ctx.most_listed)
     columns = tuple(
         ScanColumn(ctx.fresh(name), types[i].sql, fact_of_values(types[i], tuple(row[i] for row in rows)))
         for i, name in enumerate(bound.columns)
@@ -87,6 +91,10 @@ def distinct(rows: list[tuple[Value, ...]], places: tuple[int, ...]) -> bool:
     keys = [tuple(row[i] for i in places) for row in rows]
     present = [key for key in keys if None not in key]
     return len(set(present)) == len(present)
+
+
+MOST_KEYED = 100_000
+"""The most rows of a release that private rows are joined with on a key of it."""
 
 
 def stage_input(

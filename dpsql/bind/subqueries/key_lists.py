@@ -29,10 +29,12 @@ from dpsql.bind.private.from_clause import Item
 from dpsql.bind.scope.context import Context, Cte
 from dpsql.bind.scope.scope import Scope
 from dpsql.bind.scope.sources import Open, Private
-from dpsql.bind.subqueries.evaluation import post_of
+from dpsql.bind.subqueries.evaluation import are_short, post_of
 from dpsql.errors import Error
 from dpsql.facts.origin import Origin
+from dpsql.facts.ownership import FAN_OUT
 from dpsql.facts.public_keys import MOST_GROUPS
+from dpsql.ir.column import type_named
 from dpsql.ir.scalar import Scalar
 from dpsql.lazy_dataclass import dataclass
 from dpsql.policy.names import fold
@@ -42,6 +44,9 @@ _SMALL = 1_000
 
 MOST_LISTED = MOST_GROUPS
 """A longer list of keys is no list: groups are released as if the keys were private."""
+
+_MOST_LONG = 4
+"""The most lists of more than ``FAN_OUT`` keys in a query: anybody may ask for plans, which hold them."""
 
 _STEADY = (
     *(exp.Column, exp.Identifier, exp.Literal, exp.Null, exp.Boolean, exp.Paren, exp.Tuple),
@@ -143,9 +148,16 @@ def alias_of(scalar: Scalar, scope: Scope) -> str | None:
 
 
 def key_lists_of(
-    ctx: Context, env: Mapping[str, Cte], asked: Sequence[Asked], narrowed: Sequence[Narrowed]
+    ctx: Context,
+    env: Mapping[str, Cte],
+    asked: Sequence[Asked],
+    narrowed: Sequence[Narrowed],
+    most: int = FAN_OUT,
 ) -> tuple[ListedKeys, ...]:
-    """Return the lists of keys that have one; those of one row around have one list together."""
+    """Return the lists of keys that have one; those of one row around have one list together.
+
+    A list of whole numbers may have up to ``most`` keys, others ``FAN_OUT``.
+    """
     rows: dict[Hashable, list[int]] = {}
     for place, each in enumerate(asked):
         if each.origin is not None and each.row is not None:
@@ -153,19 +165,23 @@ def key_lists_of(
     alone, found = set(range(len(asked))), []
     for places in rows.values():
         several = len(places) > 1
-        together = key_list(ctx, env, [asked[place] for place in places], narrowed) if several else None
+        together = key_list(ctx, env, [asked[place] for place in places], narrowed, most) if several else None
         if together is not None:
             found.append(ListedKeys(tuple(places), together))
             alone -= set(places)
     for place in sorted(alone):
-        listed = key_list(ctx, env, [asked[place]], narrowed)
+        listed = key_list(ctx, env, [asked[place]], narrowed, most)
         if listed is not None:
             found.append(ListedKeys((place,), listed))
     return tuple(found)
 
 
 def key_list(
-    ctx: Context, env: Mapping[str, Cte], asked: Sequence[Asked], narrowed: Sequence[Narrowed]
+    ctx: Context,
+    env: Mapping[str, Cte],
+    asked: Sequence[Asked],
+    narrowed: Sequence[Narrowed],
+    most: int,
 ) -> exp.Select | None:
     """Return the query of all keys of public columns of one row, or of those that WHERE leaves, if few."""
     origins = [each.origin for each in asked if each.origin is not None]
@@ -180,7 +196,7 @@ def key_list(
     for item in narrowed:
         if alias is not None and fold(item.alias) == fold(alias) and fold(item.table) == fold(table):
             listed = _list_of(table, columns, item.alias, item.parts)
-            return listed if _are_few(ctx, env, listed) else None
+            return listed if _are_few(ctx, env, listed, most) else None
     return None
 
 
@@ -194,13 +210,16 @@ def _list_of(table: str, columns: Sequence[str], alias: str, parts: Sequence[exp
     return listed.where(exp.and_(*present, *(part.copy() for part in parts)))
 
 
-def _are_few(ctx: Context, env: Mapping[str, Cte], listed: exp.Select) -> bool:
+def _are_few(ctx: Context, env: Mapping[str, Cte], listed: exp.Select, most: int) -> bool:
     """Whether a public list has at most so many keys: it is read, which costs nothing."""
     try:
         bound = ctx.query(listed.copy(), env)
         assert isinstance(bound, Open)
         post = post_of(ctx, bound.tree, bound.columns, (None,) * len(bound.columns))
-        _, rows = ctx.evaluate(post.sql, post.tables, MOST_LISTED)
+        types, rows = ctx.evaluate(post.sql, post.tables, most)
     except Error:  # it takes too long: then nothing is known of it
         return False
-    return len(rows) <= MOST_LISTED
+    if len(rows) <= FAN_OUT:
+        return True
+    ctx.long_lists += 1
+    return len(rows) <= most and ctx.long_lists <= _MOST_LONG and are_short([*map(type_named, types)])
