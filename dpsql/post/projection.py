@@ -156,12 +156,15 @@ def _column_of(
         return names[int(item[5]) - 1] if 0 < int(item[5]) <= len(names) else None
     if item[4] is not None and item[4].isupper():
         return None  # so are ALL, NULL and CURRENT_DATE printed, which are no columns
-    name = item[4] if item[3] is None else _unquoted(item[3])
-    if not name.isascii():
-        return None  # the engine folds no other letters
-    found = {column for column, output in zip(names, outputs, strict=True) if output.lower() == name.lower()}
-    found |= {column for column in types if column.lower() == name.lower()}
+    name = _folded(item[4] if item[3] is None else _unquoted(item[3]))
+    found = {column for column, output in zip(names, outputs, strict=True) if _folded(output) == name}
+    found |= {column for column in types if _folded(column) == name}
     return found.pop() if len(found) == 1 else None
+
+
+def _folded(name: str) -> str:
+    """Fold the letters that the engine folds, in names of no others."""
+    return name.lower() if name.isascii() else name
 
 
 def _unquoted(name: str) -> str:

@@ -110,9 +110,11 @@ def test_what_orders_is_looked_at_too(db: dpsql.Connection, key: str) -> None:
     assert picked_rows(stage.post, [stage.measures[0].measure], [[keys, counts]]) is None
 
 
-@pytest.mark.parametrize("name", ['"\u017f"', '"STRASSE"', "CAFÉ"])
+@pytest.mark.parametrize("name", ['"\u017f"', '"STRASSE"', "CAFÉ", '"k"'])
 def test_names_that_the_engine_does_not_fold_are_refused_unpaid(db: dpsql.Connection, name: str) -> None:
-    sql = "SELECT ward AS s, smoker AS straße, COUNT(*) AS café FROM patients GROUP BY ALL"
+    sql = (
+        "SELECT ward AS s, smoker AS straße, COUNT(*) AS café, SUM(age) AS \u212a FROM patients GROUP BY ALL"
+    )
     with pytest.raises(dpsql.ProgrammingError, match="D202"):
         db.execute(f"{sql} ORDER BY {name}")
     assert db.budget.spent == 0
