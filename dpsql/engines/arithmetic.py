@@ -6,7 +6,7 @@
     in_longs   CAST(z AS BIGINT), summed in 64 bits                   the same, below 2^59
     in_halves  CAST(z AS BIGINT), its halves summed in 64 bits each   of fewer than 2^31 rows
 
-Claim   a cell and the sum of any cells of a table are the same in both.
+Claim   a cell and the sum of any cells of a table are the same in all of them.
 Proof   A cell is the DOUBLE z, |z| < 2^51, rounded to a whole number, half to even. CAST rounds so, and so
         does the addition of 1.5 * 2^52: the sum is between 2^52 and 2^53, where DOUBLEs are whole numbers,
         and the difference is exact. All else is arithmetic of whole numbers below 2^53. ``fits`` bounds the
@@ -93,7 +93,7 @@ def in_longs(dialect: Dialect) -> Arithmetic:
 
 
 def in_halves(dialect: Dialect) -> Arithmetic:
-    """Return that of all cells of fewer than ``HALVES`` rows, on an engine whose decimals add up slowly."""
+    """Return that of all cells of fewer than ``HALVES`` rows, as Spark writes it: decimals add up slowly."""
 
     def summed(sql: str) -> str:
         number = f"CAST({sql} AS {dialect.type(BIGINT)})"

@@ -54,10 +54,7 @@ LONGEST = 4_000
 """Characters of the text and the values of a plan that is kept; values of an answer."""
 
 LISTED = 256_000
-"""Values of public keys of a plan that is kept."""
-
-TOGETHER = 256_000
-"""The same of all plans that are kept: anybody may ask for plans, and planning is free."""
+"""Values of public keys of all plans that are kept: anybody may ask for plans, and planning is free."""
 
 _PLAIN = (type(None), bool, int, float, str, Decimal, datetime.date, datetime.datetime)
 
@@ -159,7 +156,7 @@ class KeptPlans:
             kept.questions = tuple(heard)
         if key is not None and kept.questions[0][1] and kept.listed <= LISTED:
             self._plans[key] = kept
-            while len(self._plans) > MOST or self._listed() > TOGETHER:
+            while len(self._plans) > MOST or self._listed() > LISTED:
                 del self._plans[next(iter(self._plans))]
         self.last = kept
         return kept

@@ -370,7 +370,7 @@ def test_lists_of_kept_plans_are_bounded_together(clinic: Path, monkeypatch: pyt
         writer.execute("INSERT INTO wards SELECT 'W' || i, i FROM range(100) AS r(i)")
     policy = clinic.with_suffix(".toml")
     policy.write_text(policy.read_text().replace('ward = { values = ["A", "B", "C"] }', "ward = {}"))
-    monkeypatch.setattr(kept_plans, "TOGETHER", 350)
+    monkeypatch.setattr(kept_plans, "LISTED", 350)
     with dpsql.connect(clinic) as db:
         kept = db._open().kept
         for number in range(6):

@@ -6,6 +6,7 @@ import os
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import duckdb
@@ -16,8 +17,9 @@ from test_postgres import POLICY, QUERIES, TABLES
 
 import dpsql
 from dpsql.audit import plan_of
-from dpsql.engines import fast_sums
-from dpsql.engines.arithmetic import in_halves
+from dpsql.engines import arithmetic, fast_sums
+from dpsql.engines.arithmetic import Arithmetic, in_halves
+from dpsql.engines.dialect import Dialect
 from dpsql.engines.exact_tables import measured
 from dpsql.engines.folder import Folder
 from dpsql.engines.spark.address import LocalAddress
@@ -286,6 +288,31 @@ def test_what_64_bits_do_not_hold_is_added_up_in_halves(
                     statement = engine._fast_sums().statement(planned)
                     assert "shiftright" in statement or "sum(" not in statement
     there.close()
+
+
+def test_halves_with_a_gap_are_found(
+    here: dpsql.Connection, clinic: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Planted: the lower half lacks its upper bits."""
+
+    def gaping(dialect: Dialect) -> Arithmetic:
+        right = in_halves(dialect)
+        return replace(
+            right, summed=lambda sql: right.summed(sql).replace(f"& {2**32 - 1}", f"& {2**16 - 1}")
+        )
+
+    monkeypatch.setattr(fast_sums, "fits", lambda *_: False)
+    monkeypatch.setattr(arithmetic, "in_halves", gaping)
+    rules = parse_policy(clinic.with_suffix(".toml").read_text(), "clinic.toml")
+    [planned] = plan_of(here._open(), "SELECT COUNT(*), SUM(cost) FROM visits", 1.0).measures
+    assert isinstance(planned, MeasurePlan)
+    limits = Limits(least=0, before=99)
+    with (
+        closing(Folder(clinic, rules)) as there,
+        closing(SparkEngine(LocalAddress(clinic, MASTER[6:-1]), rules, limits)) as engine,
+    ):
+        known = sums_of(measured(planned, there._all, there._arrays))
+        assert sums_of(engine.measure(planned)) != known
 
 
 ENDS = [

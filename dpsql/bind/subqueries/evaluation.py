@@ -54,6 +54,7 @@ def are_short(types: Sequence[Type]) -> bool:
 
 
 _FEW_COLUMNS = 3
+"""100,000 rows of three whole numbers are printed as three texts; other values take an expression each."""
 
 
 def _refuse_opaque(types: list[Type], span: Span | None) -> None:
