@@ -32,7 +32,7 @@ from dpsql.bind.scope.wrappers import unaliased
 from dpsql.bind.subqueries.evaluation import subquery_binder
 from dpsql.bind.subqueries.unnesting import SubqueryUnnester
 from dpsql.bind.syntax.interval_functions import refuse_computed
-from dpsql.bind.syntax.output_names import output_name
+from dpsql.bind.syntax.output_names import output_name, refuse_places
 from dpsql.errors import refuse
 from dpsql.facts.identity import identifying, tells
 from dpsql.facts.ownership import Owned, ownership_of
@@ -96,16 +96,20 @@ def release_point(
     having = node.args.get("having")
     if having is not None:
         select.set("where", exp.Where(this=translator.translate(having.this)))
-    for key in ("qualify", "order", "limit", "offset"):
+    for key in ("qualify", "limit", "offset"):
         clause = node.args.get(key)
         if clause is not None:
             select.set(key, translator._children(clause))
+    order = node.args.get("order")
+    refuse_places(order, len(items), ctx.text)
+    if order is not None:
+        select.set("order", translator.ordered(order))
     if node.args.get("windows"):
         select.set("windows", [translator._window(window) for window in node.args["windows"]])
     clause = node.args.get("distinct")
     distinct = clause is not None and not only_keys and not clause.args.get("on")
     if clause is not None and not only_keys:
-        select.set("distinct", translator._children(clause))
+        select.set("distinct", translator.ordered(clause))
     margins: list[Margin] = []
     for item in list(select.expressions):
         widths = () if distinct else translator.margins(item, ctx.intervals)

@@ -32,12 +32,12 @@ from dataclasses import field, replace
 from dpsql.engines.corrected_sql import Special, counts_units
 from dpsql.engines.dialect import DUCKDB, Dialect
 from dpsql.engines.identifiers import quote
-from dpsql.engines.relation_sql import Reading, first_link, key_sql, with_units
+from dpsql.engines.relation_sql import Reading, first_link, key_sql, relation_sql, with_units
 from dpsql.engines.row_copies import Copy, Needed, bytes_of, copy_sql
 from dpsql.engines.temporary_tables import TemporaryTables
 from dpsql.engines.unit_totals import ANSWERS
 from dpsql.engines.unit_values import nullable_sql, there_sql, value_sql
-from dpsql.facts.light_units import RowSource, most_rows, most_squares, plain_keys, row_conditions
+from dpsql.facts.light_units import Among, RowSource, most_rows, most_squares, plain_keys, row_conditions
 from dpsql.facts.schema import facts_of
 from dpsql.ir.column import BIGINT
 from dpsql.ir.plan import MeasurePlan, PublicKeys
@@ -47,6 +47,9 @@ from dpsql.lazy_dataclass import dataclass
 
 KEPT = 8
 """The most tables of special units that are kept; the one that was used longest ago is dropped."""
+
+LONGEST = 30_000
+"""The longest SELECT of public rows that is a condition: texts of conditions are kept."""
 
 _NUMBERS = itertools.count()
 
@@ -150,8 +153,14 @@ class SpecialUnits:
             return ""  # a scalar means what its facts say of columns as they are stored: these may be cast
         lookup = facts_of(scan).lookup
         columns = {column.name: f"t.{quote(column.source)}" for column in scan.columns}
-        conditions = row_conditions(planned.measure.relation, scan)
-        printed = (self.dialect.scalar(each, lookup, columns.__getitem__) for each in conditions)
+        printed = []
+        for each in row_conditions(planned.measure.relation, scan):
+            if not isinstance(each, Among):
+                printed.append(self.dialect.scalar(each, lookup, columns.__getitem__))
+                continue
+            listed = f"SELECT {quote(each.listed)} FROM ({relation_sql(each.rows)})"
+            if len(listed) <= LONGEST:
+                printed.append(f"{columns[each.column]} IN ({listed})")
         return " AND ".join(f"({each})" for each in printed)
 
     def _joined(self, scan: Scan, found: str, limit: int) -> Reading:

@@ -20,20 +20,25 @@ Proof   by induction. Filters drop rows; projections and windows keep them; a ro
 Claim   each row of the relation comes from a row of the scan that meets the ``row_conditions``, so that no
         other counts; and nothing in the relation reads a row of the scan that does not meet them.
 Proof   by induction. A condition of a filter is one of the scan's row where it reads columns of the scan
-        alone. Other rows are read by the windows and aggregates below the filter: then it is left out.
+        alone. A row that an inner join with public rows keeps has one of their values in the column that they
+        are joined on. Other rows are read by the windows and aggregates below the filter or the join: then it
+        is left out.
 Test    tests/privacy/test_light_units.py, grammar_tests/test_corrected.py
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from dpsql.facts.columns_read import stored_column
 from dpsql.facts.ownership import Owned, fan_out, meets_one, ownership_of
+from dpsql.facts.schema import facts_of
+from dpsql.ir.column import Kind
 from dpsql.ir.plan import MeasurePlan, Norm
 from dpsql.ir.relation import Aggregate, Filter, Join, JoinKind, Project, Relation, Scan, ScanColumn, Window
-from dpsql.ir.scalar import Ref, Scalar, conjuncts, refs, replace_refs
+from dpsql.ir.scalar import Call, Ref, Scalar, conjuncts, refs, replace_refs
 from dpsql.ir.statistic import Part
 from dpsql.lazy_dataclass import dataclass
 
@@ -66,13 +71,22 @@ def row_source(relation: Relation) -> RowSource | None:
             return None
 
 
-def row_conditions(relation: Relation, scan: Scan) -> tuple[Scalar, ...]:
+@dataclass(frozen=True, slots=True)
+class Among:
+    """The condition that a column of a scan has a value that a column of public rows has, too."""
+
+    column: str
+    rows: Relation
+    listed: str
+
+
+def row_conditions(relation: Relation, scan: Scan) -> tuple[Scalar | Among, ...]:
     """Return conditions over the columns of a scan that hold for its rows in the relation."""
     found = _conditions(relation, scan)
     return () if found is None else found[0]
 
 
-def _conditions(relation: Relation, scan: Scan) -> tuple[tuple[Scalar, ...], bool] | None:
+def _conditions(relation: Relation, scan: Scan) -> tuple[tuple[Scalar | Among, ...], bool] | None:
     """Return them, and whether rows are read one by one; None if the scan is not in the relation."""
     match relation:
         case Scan():
@@ -88,9 +102,16 @@ def _conditions(relation: Relation, scan: Scan) -> tuple[tuple[Scalar, ...], boo
         case Window(source) | Aggregate(source):
             found = _conditions(source, scan)
             return None if found is None else (found[0], False)
-        case Join(left=left, right=right):
+        case Join(kind, left, right, condition):
             ours, theirs = _conditions(left, scan), _conditions(right, scan)
-            return ((), False) if ours and theirs else ours or theirs  # read twice, and perhaps otherwise
+            if ours and theirs:
+                return (), False  # read twice, and perhaps otherwise
+            found, inner = ours or theirs, kind is JoinKind.INNER or (kind is JoinKind.SEMI and ours)
+            if found is None or not found[1] or not inner or condition is None:
+                return found
+            side, other = (left, right) if ours else (right, left)
+            among = () if _is_private(other) else _among(conjuncts(condition), side, other, scan)
+            return (*found[0], *among), True
         case _:
             return None
 
@@ -100,6 +121,20 @@ def _of_scan(condition: Scalar, relation: Relation, scan: Scan) -> Scalar | None
     read = {name: stored_column(relation, name) for name in refs(condition)}
     own = {name: Ref(found[1].name) for name, found in read.items() if found is not None and found[0] is scan}
     return replace_refs(condition, dict(own)) if own and len(own) == len(read) else None
+
+
+def _among(parts: Sequence[Scalar], side: Relation, other: Relation, scan: Scan) -> Iterator[Among]:
+    """Return the conditions of a join with public rows, where whole numbers are equal."""
+    ours, theirs = facts_of(side), facts_of(other)
+    for part in parts:
+        match part:
+            case Call("=", (Ref(a), Ref(b))):
+                column, listed = (a, b) if a in ours else (b, a)
+                stored = stored_column(side, column) if column in ours and listed in theirs else None
+                if stored is None or stored[0] is not scan:
+                    continue
+                if ours[column].type.kind is theirs[listed].type.kind is Kind.INTEGER:
+                    yield Among(stored[1].name, other, listed)
 
 
 def _is_private(relation: Relation) -> bool:

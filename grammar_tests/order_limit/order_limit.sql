@@ -59,3 +59,11 @@ SELECT city, SUM(age) AS years FROM patients GROUP BY city ORDER BY years DESC N
 -- case: as many as a release says, which may be none
 -- outcome: accepted
 SELECT ward, COUNT(*) AS n FROM patients GROUP BY ward ORDER BY ward LIMIT (SELECT GREATEST(COUNT(*), 3) - 1 FROM visits);
+
+-- case: an alias that is also a column orders as the alias
+-- outcome: accepted
+SELECT 0 - COUNT(*) AS ward, ward AS w FROM patients GROUP BY patients.ward ORDER BY ward;
+
+-- case: in an expression it is the column
+-- outcome: accepted
+SELECT SUM(age) AS kind, kind AS k FROM visits JOIN patients USING (patient_id) GROUP BY visits.kind ORDER BY lower(kind) DESC;

@@ -102,3 +102,11 @@ SELECT COUNT(allergies) FROM adults;
 -- outcome: refused D202 at 1:14
 -- instead: SELECT COUNT(home.town) FROM answers
 SELECT COUNT(home['street']) FROM answers;
+
+-- case: ordered by a second column of one
+-- outcome: refused D202 at 1:45
+SELECT COUNT(*) AS n FROM patients ORDER BY 2;
+
+-- case: ordered by a third column of a union of two
+-- outcome: refused D202 at 1:97
+SELECT ward, COUNT(*) FROM patients GROUP BY ward UNION ALL SELECT ward, 0 FROM wards ORDER BY 3;

@@ -52,6 +52,8 @@ INSERT INTO lines SELECT visit, 10, ward FROM visits, range(2);
 INSERT INTO lines VALUES (NULL, 10, 'a'), (9999, 10, 'b');
 CREATE TABLE tags (ward VARCHAR, tag VARCHAR);
 INSERT INTO tags VALUES ('a', 'x'), ('a', 'y'), ('a', 'x'), ('b', 'x');
+CREATE TABLE days (day INTEGER, kind VARCHAR);
+INSERT INTO days VALUES (1, 'work'), (2, 'work'), (2, 'rest'), (3, 'rest'), (7, 'work'), (NULL, 'work');
 """
 POLICY = """
 [budget]
@@ -88,6 +90,8 @@ amount = {{ range = [0, 10] }}
 ward = {{ values = ["a", "b"] }}
 [tables.tags]
 public = true
+[tables.days]
+public = true
 """
 QUERIES = (
     "SELECT COUNT(*), SUM(cost) FROM visits",
@@ -101,6 +105,9 @@ QUERIES = (
     "SELECT ward, day, COUNT(*) FROM visits GROUP BY ROLLUP (ward, day)",
     "SELECT tag, COUNT(*), SUM(cost) FROM visits JOIN tags USING (ward) GROUP BY tag",
     "SELECT ward, COUNT(*), SUM(cost) FROM visits JOIN tags USING (ward) GROUP BY ward",
+    "SELECT SUM(cost) FROM visits JOIN days USING (day) WHERE kind = 'work'",
+    "SELECT COUNT(*) FROM visits v WHERE EXISTS (FROM days WHERE day = v.day AND kind <> 'work')",
+    "SELECT ward, COUNT(*) FROM visits LEFT JOIN days USING (day) WHERE cost > 2 GROUP BY ward",
     "SELECT ward, COUNT(*), SUM(amount) FROM lines GROUP BY ward",
     "SELECT SUM(amount), STDDEV(amount) FROM lines",
     "SELECT day, SUM(amount) FROM lines JOIN visits ON lines.visit = visits.visit GROUP BY day",
@@ -255,6 +262,23 @@ def test_a_condition_above_a_window_leaves_no_row_out(
 
     monkeypatch.setattr(light_units, "_conditions", through)
     assert differ(db, few=0)
+
+
+def test_rows_that_a_join_with_public_rows_leaves_out_are_not_counted(
+    db: dpsql.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Planted: all public rows but one are left out."""
+    monkeypatch.setattr(sys.modules[__name__], "QUERIES", QUERIES[11:13])
+    printed, asked = special_units.relation_sql, list[str]()
+
+    def first(relation: Relation) -> str:
+        asked.append(printed(relation))
+        return f"SELECT * FROM ({asked[-1]}) ORDER BY ALL LIMIT 1"
+
+    assert differ(db, few=0) == []
+    monkeypatch.setattr(special_units, "relation_sql", first)
+    assert differ(db, few=0)
+    assert len(asked) == len(QUERIES)
 
 
 @pytest.mark.parametrize("plant", PLANTED, ids=lambda plant: plant.__name__.replace("_", " "))

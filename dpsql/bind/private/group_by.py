@@ -12,7 +12,7 @@ from dpsql.bind.expressions.scalars import Scalars
 from dpsql.bind.private.grouping_sets import keys_of, written_sets
 from dpsql.bind.scope.context import Context
 from dpsql.bind.scope.wrappers import unaliased
-from dpsql.bind.syntax.output_names import output_name
+from dpsql.bind.syntax.output_names import output_name, refuse_place
 from dpsql.errors import refuse
 from dpsql.ir.relation import Named
 from dpsql.ir.scalar import Scalar
@@ -69,12 +69,7 @@ def key_target(ctx: Context, node: exp.Expr, items: list[exp.Expr], scalars: Sca
     if isinstance(node, exp.Literal) and not node.is_string:
         index = int(node.this) if node.this.isdigit() else 0
         if not 1 <= index <= len(items):
-            raise refuse(
-                "D202",
-                f"GROUP BY {node.this} is not a position of the select list",
-                ctx.span(node),
-                help=f"the select list has {len(items)} columns",
-            )
+            refuse_place("GROUP BY", node, len(items), ctx.text)
         return unaliased(items[index - 1])
     if isinstance(node, exp.Column) and not node.table and not scalars.scope.find(node.name):
         for item in items:

@@ -143,6 +143,21 @@ class ReleasedExpressions:
         scalar = self._bind_or_none(argument) if isinstance(argument, exp.Column) else None
         return None if scalar is None else self.lookup(scalar)
 
+    def ordered(self, clause: exp.Expr) -> exp.Expr:
+        """Translate ORDER BY or DISTINCT ON: there a name alone is an alias, and only then a column."""
+        name = unwrapped(clause)
+        if isinstance(name, exp.Column) and not name.table and name.name.casefold() in self.aliases:
+            return quoted(name.name)
+        if not isinstance(clause, exp.Order | exp.Ordered | exp.Distinct | exp.Tuple):
+            return self.translate(clause)
+        translated = clause.copy()
+        for key, value in clause.args.items():
+            if isinstance(value, exp.Expr):
+                translated.set(key, self.ordered(value))
+            elif isinstance(value, list):
+                translated.set(key, [self.ordered(part) for part in value])
+        return translated
+
     def computed(self, expression: exp.Expr) -> bool:
         """Whether an output is computed from released numbers, and is not one of them."""
         columns = {column.name for column in expression.find_all(exp.Column) if column.table == self.name}

@@ -17,6 +17,7 @@ from dpsql.bind.released.provenance import ColumnLineage
 from dpsql.bind.scope.scope import Fresh, Scope, Visible
 from dpsql.bind.scope.sources import Margin, Open, Private
 from dpsql.bind.scope.wrappers import unaliased
+from dpsql.bind.syntax.output_names import refuse_places
 from dpsql.bind.syntax.stars import StarColumn, expand_stars
 from dpsql.errors import refuse
 from dpsql.parse.samples import Sample
@@ -166,6 +167,7 @@ def open_select(
             )
     tree = exp.Select()
     outputs = expand_stars(node.expressions, _shown(items, joins), text)
+    refuse_places(node.args.get("order"), len(outputs), text)
     names = tuple(name_of(output) for output in outputs)
     lineage = ColumnLineage(node, items, outputs, text)
     above = PosteriorsAbove(node, items, text, release)

@@ -6,10 +6,13 @@ SELECT COUNT(*) / 2, sum(a * b), a::TEXT     "(count_star() / 2)", "sum((a * b))
 from __future__ import annotations
 
 import re
+from typing import NoReturn
 
 from sqlglot import exp
 
 from dpsql.bind.scope.wrappers import unaliased
+from dpsql.errors import refuse
+from dpsql.parse.spans import span_of
 
 _BRACKETED = (
     *(exp.Add, exp.Sub, exp.Mul, exp.Div, exp.IntDiv, exp.Mod, exp.DPipe, exp.And, exp.Or, exp.Not),
@@ -47,6 +50,25 @@ def ordered_by(order: exp.Expr, items: list[exp.Expr]) -> exp.Expr:
         if isinstance(item, exp.Ordered):
             item.set("this", named_by(item.this, items))
     return rewritten
+
+
+def refuse_places(order: exp.Expr | None, size: int, text: str) -> None:
+    """Refuse a position in ORDER BY that no output has: behind the last one stand hidden half-widths."""
+    for ordered in () if order is None else order.expressions:
+        place = ordered.this if isinstance(ordered, exp.Ordered) else ordered
+        whole = isinstance(place, exp.Literal) and not place.is_string and place.this.isdigit()
+        if whole and not 1 <= int(place.this) <= size:
+            refuse_place("ORDER BY", place, size, text)
+
+
+def refuse_place(clause: str, place: exp.Expr, size: int, text: str) -> NoReturn:
+    """Refuse a position that is none of the select list's."""
+    raise refuse(
+        "D202",
+        f"{clause} {place.name} is not a position of the select list",
+        span_of(place, text),
+        help=f"the select list has {size} {'column' if size == 1 else 'columns'}",
+    )
 
 
 def output_name(node: exp.Expr) -> str:
