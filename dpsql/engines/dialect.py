@@ -205,11 +205,11 @@ def _plain_constant(value: Value) -> str:
     return literal_sql(Literal(str(value) if isinstance(value, float) else value, VARCHAR))
 
 
-_MANY = 100
-"""More rows of whole numbers are printed column by column, which DuckDB reads thirty times as fast."""
+MANY = 100
+"""More rows of whole numbers are printed as texts, which engines read many times as fast."""
 
 
-def _whole_numbers(column: ScanColumn, values: Sequence[Value]) -> bool:
+def holds_whole_numbers(column: ScanColumn, values: Sequence[Value]) -> bool:
     """Whether a column has whole numbers of its type, or NULL."""
     kind = column.fact.type
     if kind.kind is not Kind.INTEGER or kind.sql != column.source:
@@ -223,7 +223,7 @@ def _whole_numbers(column: ScanColumn, values: Sequence[Value]) -> bool:
 def _unnested(rows: Materialized) -> str | None:
     """Return the SELECT of columns of whole numbers, each one text that is cast to a list; None of others."""
     columns = []
-    if not all(map(_whole_numbers, rows.columns, zip(*rows.rows, strict=True))):
+    if not all(map(holds_whole_numbers, rows.columns, zip(*rows.rows, strict=True))):
         return None
     for column, values in zip(rows.columns, zip(*rows.rows, strict=True), strict=True):
         listed = ",".join("NULL" if value is None else str(value) for value in values)
@@ -343,7 +343,7 @@ class _DuckDB:
 
     def fixed_rows(self, rows: Materialized) -> str:
         """A timestamp rounded to microseconds may lie beyond the last one of its type: NULL, no failure."""
-        if len(rows.rows) > _MANY:
+        if len(rows.rows) > MANY:
             if rows not in _UNNESTED:
                 _UNNESTED[rows] = _unnested(rows)
             unnested = _UNNESTED[rows]

@@ -53,13 +53,14 @@ class Reading:
     ``units`` is false where no unit is needed: a scan then does not join the path to its unit, so it has the
     rows of nobody too, but for those whose link is NULL. ``only`` is a scan of which some rows are read:
     those of a ``copy``, or those whose unit, or link to it, is in the SELECT ``keys``. A copy has their
-    ``unit``, or the ``rank`` of it, and ``columns`` by their names in the query. ``found`` gives the range
-    of all values of a stored column.
+    ``unit``, or the ``rank`` of it, and ``columns`` by their names in the query. Of the scans ``beside`` it
+    rows of these ``keys`` are read, too. ``found`` gives the range of all values of a stored column.
     """
 
     units: bool = True
     only: Scan | None = None
     keys: str = ""
+    beside: frozenset[Scan] = frozenset()
     copy: str = ""
     unit: str = "u"
     ranked: bool = False
@@ -71,9 +72,11 @@ class Reading:
     def table(self, scan: Scan) -> str:
         """Print the table of a scan."""
         rows = self.dialect.table(scan.table)
-        if scan is self.only:
+        if scan is self.only and self.copy:
+            rows = f"({self.copy})"
+        elif scan is self.only or scan in self.beside:
             near = nullable_sql(first_link(scan), "t")
-            rows = f"({self.copy or f'SELECT t.* FROM {rows} AS t WHERE {near} IN ({self.keys})'})"
+            rows = f"(SELECT t.* FROM {rows} AS t WHERE {near} IN ({self.keys}))"
         return self.rows(rows)
 
     def rows(self, rows: str) -> str:
@@ -90,7 +93,7 @@ class Reading:
         """Return the number of joins that a scan is printed with."""
         if scan.owner is None or (scan is self.only and self.copy):
             return 0
-        return len(scan.owner.links) * self.units + (scan is self.only)
+        return len(scan.owner.links) * self.units + (scan is self.only or scan in self.beside)
 
 
 AS_IT_IS = Reading()
@@ -167,7 +170,7 @@ def _is_stored(relation: Relation, reading: Reading) -> bool:
         case Scan(owner=owner):
             plain = owner is None or not reading.units or not (owner.widened or owner.links)
             computed = owner is not None and owner.composite
-            return plain and not computed and relation is not reading.only
+            return plain and not computed and relation is not reading.only and relation not in reading.beside
         case Filter(source):
             return _is_stored(source, reading)
         case Project(source, columns):

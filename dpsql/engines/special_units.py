@@ -37,7 +37,15 @@ from dpsql.engines.row_copies import Copy, Needed, bytes_of, copy_sql
 from dpsql.engines.temporary_tables import TemporaryTables
 from dpsql.engines.unit_totals import ANSWERS
 from dpsql.engines.unit_values import nullable_sql, there_sql, value_sql
-from dpsql.facts.light_units import Among, RowSource, most_rows, most_squares, plain_keys, row_conditions
+from dpsql.facts.light_units import (
+    Among,
+    RowSource,
+    beside,
+    most_rows,
+    most_squares,
+    plain_keys,
+    row_conditions,
+)
 from dpsql.facts.schema import facts_of
 from dpsql.ir.column import BIGINT
 from dpsql.ir.plan import MeasurePlan, PublicKeys
@@ -120,18 +128,24 @@ class SpecialUnits:
         small = needed.fixed and isinstance(planned.rule, PublicKeys)
         if rows > self.limits.most * size or (many and counts_units(planned) and not small):
             return None
+        near = beside(planned.measure.relation, scan)
         nobody = f"SELECT k FROM {found.name} AS f WHERE u IS NULL"
-        apart = Reading(units=False, only=scan, keys=nobody, dialect=self.dialect) if found.nobody else None
+        unowned = Reading(units=False, only=scan, keys=nobody, beside=near, dialect=self.dialect)
+        apart = unowned if found.nobody else None
         if not rows:
             return Special(nobody=apart)
         part = self.limits.copied if needed.fixed else self.limits.long
         copy = self._copied(scan, found, limit, needed) if rows <= part * size and not found.where else None
         if copy is None and many and counts_units(planned):
             return None
+        above = f"SELECT k FROM {found.name} AS f WHERE n > {limit}"
         if copy is None:
-            return Special(self._joined(scan, found.name, limit), apart)
+            joined = self._joined(scan, found.name, limit)
+            return Special(replace(joined, keys=above, beside=near), apart)
         read = Reading(
             only=scan,
+            keys=above,
+            beside=near,
             copy=copy.rows(None if limit == copy.above else units),
             unit=copy.unit(needed),
             ranked=needed.ranked,
@@ -166,7 +180,7 @@ class SpecialUnits:
     def _joined(self, scan: Scan, found: str, limit: int) -> Reading:
         """Read the special rows: with the units that were found, or, on DuckDB, along the path to them."""
         if self.dialect is DUCKDB:
-            return Reading(only=scan, keys=f"SELECT k FROM {found} AS f WHERE n > {limit}")
+            return Reading(only=scan)
         names = {column.name: f"c{place}" for place, column in enumerate(scan.columns)}
         listed = "".join(f"t.{quote(column.source)} AS {names[column.name]}, " for column in scan.columns)
         near = nullable_sql(first_link(scan), "t")

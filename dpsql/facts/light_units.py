@@ -23,6 +23,12 @@ Proof   by induction. A condition of a filter is one of the scan's row where it 
         alone. A row that an inner join with public rows keeps has one of their values in the column that they
         are joined on. Other rows are read by the windows and aggregates below the filter or the join: then it
         is left out.
+Claim   where rows of the scan are left out, rows of a scan ``beside`` it, whose link no row that is left has,
+        may be left out as well.
+Proof   They stand on one side of a join, below which rows are only dropped and columns renamed, and the join
+        asks for a link that is equal to that of a row of the scan, on the other side. A row that meets none
+        there is in no row of an inner join, and changes no row that a left, semi or anti join keeps of the
+        scan's side.
 Test    tests/privacy/test_light_units.py, grammar_tests/test_corrected.py
 """
 
@@ -37,7 +43,18 @@ from dpsql.facts.ownership import Owned, fan_out, meets_one, ownership_of
 from dpsql.facts.schema import facts_of
 from dpsql.ir.column import Kind
 from dpsql.ir.plan import MeasurePlan, Norm
-from dpsql.ir.relation import Aggregate, Filter, Join, JoinKind, Project, Relation, Scan, ScanColumn, Window
+from dpsql.ir.relation import (
+    Aggregate,
+    Filter,
+    Join,
+    JoinKind,
+    Project,
+    Relation,
+    Scan,
+    ScanColumn,
+    Union,
+    Window,
+)
 from dpsql.ir.scalar import Call, Ref, Scalar, conjuncts, refs, replace_refs
 from dpsql.ir.statistic import Part
 from dpsql.lazy_dataclass import dataclass
@@ -135,6 +152,64 @@ def _among(parts: Sequence[Scalar], side: Relation, other: Relation, scan: Scan)
                     continue
                 if ours[column].type.kind is theirs[listed].type.kind is Kind.INTEGER:
                     yield Among(stored[1].name, other, listed)
+
+
+def beside(relation: Relation, scan: Scan) -> frozenset[Scan]:
+    """Return other scans of the scan's table that a join reads for their links to the unit alone."""
+    found = list(_beside(relation, scan))
+    return frozenset(each for each in found if _reads(relation, each) == 1)
+
+
+def _beside(relation: Relation, scan: Scan) -> Iterator[Scan]:
+    match relation:
+        case Filter(source) | Project(source) | Window(source) | Aggregate(source):
+            yield from _beside(source, scan)
+        case Union(left, right):
+            yield from (*_beside(left, scan), *_beside(right, scan))
+        case Join(kind, left, right, condition):
+            yield from (*_beside(left, scan), *_beside(right, scan))
+            if kind is not JoinKind.FULL and condition is not None:
+                yield from _of_same_links(conjuncts(condition), left, right, scan)
+            if kind is JoinKind.INNER and condition is not None:
+                yield from _of_same_links(conjuncts(condition), right, left, scan)
+
+
+def _of_same_links(parts: Sequence[Scalar], side: Relation, other: Relation, scan: Scan) -> Iterator[Scan]:
+    """Return the scan on the other side of a join, if its link is that of a row of the scan."""
+    ours, theirs = facts_of(side), facts_of(other)
+    rows = other
+    while isinstance(rows, Filter | Project):
+        rows = rows.input
+    if not isinstance(rows, Scan) or rows is scan or rows.table != scan.table or rows.owner is None:
+        return
+    for part in parts:
+        match part:
+            case Call("=", (Ref(a), Ref(b))):
+                near, far = (a, b) if a in ours else (b, a)
+                links = [_link_of(side, near), _link_of(other, far)] if near in ours and far in theirs else []
+                if links == [scan, rows]:
+                    yield rows
+
+
+def _link_of(relation: Relation, name: str) -> Scan | None:
+    """Return the scan of which a column is the link to the unit, a whole number; None if it is none."""
+    stored = stored_column(relation, name)
+    if stored is None or stored[0].owner is None or stored[1].source != stored[0].owner.step:
+        return None
+    return stored[0] if facts_of(relation)[name].type.kind is Kind.INTEGER else None
+
+
+def _reads(relation: Relation, scan: Scan) -> int:
+    """Return how often a relation reads a scan."""
+    match relation:
+        case Scan():
+            return int(relation is scan)
+        case Filter(source) | Project(source) | Window(source) | Aggregate(source):
+            return _reads(source, scan)
+        case Join(left=left, right=right) | Union(left, right):
+            return _reads(left, scan) + _reads(right, scan)
+        case _:
+            return 0
 
 
 def _is_private(relation: Relation) -> bool:

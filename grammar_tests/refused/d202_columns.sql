@@ -108,5 +108,5 @@ SELECT COUNT(home['street']) FROM answers;
 SELECT COUNT(*) AS n FROM patients ORDER BY 2;
 
 -- case: ordered by a third column of a union of two
--- outcome: refused D202 at 1:97
+-- outcome: refused D202 at 1:96
 SELECT ward, COUNT(*) FROM patients GROUP BY ward UNION ALL SELECT ward, 0 FROM wards ORDER BY 3;

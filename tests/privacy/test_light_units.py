@@ -108,6 +108,9 @@ QUERIES = (
     "SELECT SUM(cost) FROM visits JOIN days USING (day) WHERE kind = 'work'",
     "SELECT COUNT(*) FROM visits v WHERE EXISTS (FROM days WHERE day = v.day AND kind <> 'work')",
     "SELECT ward, COUNT(*) FROM visits LEFT JOIN days USING (day) WHERE cost > 2 GROUP BY ward",
+    "SELECT COUNT(*) FROM visits v WHERE EXISTS (FROM visits w WHERE w.person = v.person AND w.day < v.day)",
+    "SELECT SUM(amount) FROM lines l WHERE NOT EXISTS (FROM lines WHERE visit = l.visit AND ward = 'a')",
+    "SELECT SUM(v.cost) FROM visits v JOIN visits w USING (person) WHERE v.visit = w.visit AND w.stars > 2",
     "SELECT ward, COUNT(*), SUM(amount) FROM lines GROUP BY ward",
     "SELECT SUM(amount), STDDEV(amount) FROM lines",
     "SELECT day, SUM(amount) FROM lines JOIN visits ON lines.visit = visits.visit GROUP BY day",
@@ -279,6 +282,26 @@ def test_rows_that_a_join_with_public_rows_leaves_out_are_not_counted(
     monkeypatch.setattr(special_units, "relation_sql", first)
     assert differ(db, few=0)
     assert len(asked) == len(QUERIES)
+
+
+@pytest.mark.parametrize("copied", [0, 1], ids=["by their links", "copied"])
+def test_scans_beside_have_the_rows_of_special_units(
+    db: dpsql.Connection, monkeypatch: pytest.MonkeyPatch, copied: float
+) -> None:
+    """Planted: they have none."""
+    monkeypatch.setattr(sys.modules[__name__], "QUERIES", QUERIES[14:17])
+    assert differ(db, copied) == []
+    table, read = Reading.table, list[str]()
+
+    def without(reading: Reading, scan: Scan) -> str:
+        if scan in reading.beside:
+            read.append(table(reading, scan))
+            reading = replace(reading, keys="SELECT 0 WHERE false", copy="")
+        return table(reading, scan)
+
+    monkeypatch.setattr(Reading, "table", without)
+    assert len(differ(db, copied)) == 3
+    assert read
 
 
 @pytest.mark.parametrize("plant", PLANTED, ids=lambda plant: plant.__name__.replace("_", " "))

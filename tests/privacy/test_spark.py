@@ -19,7 +19,7 @@ import dpsql
 from dpsql.audit import plan_of
 from dpsql.engines import arithmetic, fast_sums
 from dpsql.engines.arithmetic import Arithmetic, in_halves
-from dpsql.engines.dialect import Dialect
+from dpsql.engines.dialect import MANY, Dialect
 from dpsql.engines.exact_tables import measured
 from dpsql.engines.folder import Folder
 from dpsql.engines.spark.address import LocalAddress
@@ -27,7 +27,9 @@ from dpsql.engines.spark.dialect import Spark, backquoted
 from dpsql.engines.spark.engine import SparkEngine
 from dpsql.engines.special_units import Limits
 from dpsql.engines.stored_groups import StoredGroups
+from dpsql.ir.column import Fact, type_named
 from dpsql.ir.plan import MeasurePlan
+from dpsql.ir.relation import Materialized, ScanColumn
 from dpsql.ir.table import ExactTable
 from dpsql.session.checks import parse_policy
 
@@ -333,6 +335,16 @@ def test_halves_of_whole_numbers_add_up_to_them(here: dpsql.Connection, values: 
     rows = ", ".join(f"(CAST('{value}' AS {kind}))" for value in kept) or f"(CAST(NULL AS {kind}))"
     summed = in_halves(engine._dialect()).summed("x")
     assert engine._collected(f"SELECT {summed} AS s FROM VALUES {rows} AS t(x)") == [(sum(kept),)]
+
+
+def test_long_lists_of_whole_numbers_are_one_text(here: dpsql.Connection) -> None:
+    engine, names = engine_of(here), ("a", "b")
+    columns = tuple(ScanColumn(name, "BIGINT", Fact(type_named("BIGINT"))) for name in names)
+    ends = ((2**63 - 1, -(2**63)), (None, -1), (0, None), (None, None))
+    rows = (*ends, *((i, -i) for i in range(MANY)))
+    printed = engine._dialect().fixed_rows(Materialized(columns, rows))
+    assert "VALUES" not in printed
+    assert engine._collected(printed) == list(rows)
 
 
 def test_private_groups_come_in_batches(here: dpsql.Connection, clinic: Path) -> None:
