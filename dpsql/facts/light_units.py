@@ -41,7 +41,7 @@ from dataclasses import replace
 from dpsql.facts.columns_read import stored_column
 from dpsql.facts.ownership import Owned, fan_out, meets_one, ownership_of
 from dpsql.facts.schema import facts_of
-from dpsql.ir.column import Kind
+from dpsql.ir.column import Kind, Type
 from dpsql.ir.plan import MeasurePlan, Norm
 from dpsql.ir.relation import (
     Aggregate,
@@ -150,8 +150,13 @@ def _among(parts: Sequence[Scalar], side: Relation, other: Relation, scan: Scan)
                 stored = stored_column(side, column) if column in ours and listed in theirs else None
                 if stored is None or stored[0] is not scan:
                     continue
-                if ours[column].type.kind is theirs[listed].type.kind is Kind.INTEGER:
+                if all(_of_64_bits(each.type) for each in (ours[column], theirs[listed])):
                     yield Among(stored[1].name, other, listed)
+
+
+def _of_64_bits(type: Type) -> bool:
+    """Whether it is a type of whole numbers which are compared with all others of these without a failure."""
+    return type.kind is Kind.INTEGER and type.sql not in ("HUGEINT", "UHUGEINT")
 
 
 def beside(relation: Relation, scan: Scan) -> frozenset[Scan]:

@@ -105,8 +105,10 @@ SELECT COUNT(home['street']) FROM answers;
 
 -- case: ordered by a second column of one
 -- outcome: refused D202 at 1:45
+-- instead: SELECT COUNT(*) AS n FROM patients ORDER BY 1
 SELECT COUNT(*) AS n FROM patients ORDER BY 2;
 
 -- case: ordered by a third column of a union of two
 -- outcome: refused D202 at 1:96
+-- instead: SELECT ward, COUNT(*) FROM patients GROUP BY ward UNION ALL SELECT ward, 0 FROM wards ORDER BY 2
 SELECT ward, COUNT(*) FROM patients GROUP BY ward UNION ALL SELECT ward, 0 FROM wards ORDER BY 3;
