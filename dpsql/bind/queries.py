@@ -128,7 +128,7 @@ def parenthesised(ctx: Context, node: exp.Subquery, env: Mapping[str, Cte]) -> P
         return bound
     if isinstance(bound, Private):
         refuse_order_or_limit(ctx, node.args[extra[0]])
-    refuse_places(node.args.get("order"), len(bound.columns), ctx.text)
+    refuse_places(node, len(bound.columns), ctx.text)
     return with_clauses(bound, {key: node.args[key].copy() for key in extra}, ctx.fresh)
 
 
@@ -275,7 +275,7 @@ def set_operation(ctx: Context, node: exp.SetOperation, env: Mapping[str, Cte]) 
         subqueries = subquery_binder(ctx, env)
         union = open_union(node, left, right, subqueries, ctx.fresh)
         either = union or open_set_operation(node, left, right, subqueries, ctx.fresh)
-        refuse_places(node.args.get("order"), len(either.columns), ctx.text)
+        refuse_places(node, len(either.columns), ctx.text)
         if left.counts is None and right.counts is None:
             return either
         place = left.columns.index(left.counts) if left.counts else -1

@@ -100,8 +100,8 @@ def release_point(
         clause = node.args.get(key)
         if clause is not None:
             select.set(key, translator._children(clause))
+    refuse_places(node, len(items), ctx.text)
     order = node.args.get("order")
-    refuse_places(order, len(items), ctx.text)
     if order is not None:
         select.set("order", translator.ordered(order))
     if node.args.get("windows"):

@@ -109,6 +109,10 @@ SELECT COUNT(home['street']) FROM answers;
 SELECT COUNT(*) AS n FROM patients ORDER BY 2;
 
 -- case: ordered by a third column of a union of two
--- outcome: refused D202 at 1:96
+-- outcome: refused D202 at 1:97
 -- instead: SELECT ward, COUNT(*) FROM patients GROUP BY ward UNION ALL SELECT ward, 0 FROM wards ORDER BY 2
-SELECT ward, COUNT(*) FROM patients GROUP BY ward UNION ALL SELECT ward, 0 FROM wards ORDER BY 3;
+SELECT ward, COUNT(*) FROM patients GROUP BY ward UNION ALL SELECT ward, 0 FROM wards ORDER BY (3);
+
+-- case: distinct by a hidden half-width
+-- outcome: refused D202 at 1:21
+SELECT DISTINCT ON (3) ward, COUNT(*) FROM patients GROUP BY ward ORDER BY ward;

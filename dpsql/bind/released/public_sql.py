@@ -167,7 +167,7 @@ def open_select(
             )
     tree = exp.Select()
     outputs = expand_stars(node.expressions, _shown(items, joins), text)
-    refuse_places(node.args.get("order"), len(outputs), text)
+    refuse_places(node, len(outputs), text)
     names = tuple(name_of(output) for output in outputs)
     lineage = ColumnLineage(node, items, outputs, text)
     above = PosteriorsAbove(node, items, text, release)

@@ -10,7 +10,7 @@ from typing import NoReturn
 
 from sqlglot import exp
 
-from dpsql.bind.scope.wrappers import unaliased
+from dpsql.bind.scope.wrappers import unaliased, unwrapped
 from dpsql.errors import refuse
 from dpsql.parse.spans import span_of
 
@@ -52,13 +52,17 @@ def ordered_by(order: exp.Expr, items: list[exp.Expr]) -> exp.Expr:
     return rewritten
 
 
-def refuse_places(order: exp.Expr | None, size: int, text: str) -> None:
-    """Refuse a position in ORDER BY that no output has: behind the last one stand hidden half-widths."""
-    for ordered in () if order is None else order.expressions:
-        place = ordered.this if isinstance(ordered, exp.Ordered) else ordered
+def refuse_places(query: exp.Expr, size: int, text: str) -> None:
+    """Refuse a position that no output has: behind the last one stand hidden half-widths."""
+    order, distinct = query.args.get("order"), query.args.get("distinct")
+    on = distinct.args.get("on") if isinstance(distinct, exp.Distinct) else None
+    places = [("ORDER BY", part.this) for part in (() if order is None else order.expressions)]
+    places += [("DISTINCT ON", part) for part in (() if on is None else on.expressions)]
+    for clause, part in places:
+        place = unwrapped(part)
         whole = isinstance(place, exp.Literal) and not place.is_string and place.this.isdigit()
         if whole and not 1 <= int(place.this) <= size:
-            refuse_place("ORDER BY", place, size, text)
+            refuse_place(clause, place, size, text)
 
 
 def refuse_place(clause: str, place: exp.Expr, size: int, text: str) -> NoReturn:
