@@ -57,7 +57,7 @@ KEPT = 8
 """The most tables of special units that are kept; the one that was used longest ago is dropped."""
 
 LONGEST = 30_000
-"""The longest SELECT of public rows that is a condition: texts of conditions are kept."""
+"""The longest SELECT of public rows that is a condition: ``ANSWERS`` texts of conditions are kept, 30 MB."""
 
 _NUMBERS = itertools.count()
 

@@ -54,6 +54,7 @@ from dpsql.ir.relation import (
     ScanColumn,
     Union,
     Window,
+    scans,
 )
 from dpsql.ir.scalar import Call, Ref, Scalar, conjuncts, refs, replace_refs
 from dpsql.ir.statistic import Part
@@ -155,14 +156,14 @@ def _among(parts: Sequence[Scalar], side: Relation, other: Relation, scan: Scan)
 
 
 def _of_64_bits(type: Type) -> bool:
-    """Whether it is a type of whole numbers which are compared with all others of these without a failure."""
+    """Whether values are compared with those of other such types without a failure: 128 bits hold both."""
     return type.kind is Kind.INTEGER and type.sql not in ("HUGEINT", "UHUGEINT")
 
 
 def beside(relation: Relation, scan: Scan) -> frozenset[Scan]:
     """Return other scans of the scan's table that a join reads for their links to the unit alone."""
-    found = list(_beside(relation, scan))
-    return frozenset(each for each in found if _reads(relation, each) == 1)
+    read = scans(relation)
+    return frozenset(each for each in _beside(relation, scan) if read.count(each) == 1)
 
 
 def _beside(relation: Relation, scan: Scan) -> Iterator[Scan]:
@@ -202,19 +203,6 @@ def _link_of(relation: Relation, name: str) -> Scan | None:
     if stored is None or stored[0].owner is None or stored[1].source != stored[0].owner.step:
         return None
     return stored[0] if facts_of(relation)[name].type.kind is Kind.INTEGER else None
-
-
-def _reads(relation: Relation, scan: Scan) -> int:
-    """Return how often a relation reads a scan."""
-    match relation:
-        case Scan():
-            return int(relation is scan)
-        case Filter(source) | Project(source) | Window(source) | Aggregate(source):
-            return _reads(source, scan)
-        case Join(left=left, right=right) | Union(left, right):
-            return _reads(left, scan) + _reads(right, scan)
-        case _:
-            return 0
 
 
 def _is_private(relation: Relation) -> bool:

@@ -254,7 +254,7 @@ class Spark:
 
 
 def _exploded(rows: Materialized) -> str:
-    """Print rows of whole numbers as one text: Spark takes a minute to analyse 40,000 rows one by one."""
+    """Print rows of whole numbers as one text, which Spark analyses at once; of VALUES it analyses each."""
     text = ",".join(" ".join("-" if value is None else str(value) for value in row) for row in rows.rows)
     names = [
         f"CAST(split_part(v, ' ', {place}) AS {type_sql(type_named(column.source))}) AS {quote(column.name)}"
