@@ -44,6 +44,16 @@ class Dialect(Protocol):
         """Whether a column of a subquery is computed anew wherever it is read, but for ``computed_once``."""
         ...
 
+    @property
+    def keeps(self) -> bool:
+        """Whether the rows of a CTE can be computed once for all that read it (``kept``)."""
+        ...
+
+    @property
+    def joins_as_written(self) -> bool:
+        """Whether the engine joins tables in the order in which they are written."""
+        ...
+
     def number(self, value: float | int) -> str:
         """Print a constant DOUBLE with all its bits, infinity and NaN too."""
         ...
@@ -162,6 +172,10 @@ class Dialect(Protocol):
         """Print a SELECT as a table of FROM."""
         ...
 
+    def anew(self) -> Dialect:
+        """Return a dialect that prints the same for the same again, whatever names subqueries have by now."""
+        ...
+
     def squares(self, names: Sequence[str]) -> str | None:
         """Print the exact sum over rows of the squares of BIGINTs up to 2^50; None to add up wide ones."""
         ...
@@ -238,6 +252,8 @@ _UNNESTED: WeakKeyDictionary[Materialized, str | None] = WeakKeyDictionary()
 class _DuckDB:
     infinity = "'infinity'::DOUBLE"
     inlines = False
+    keeps = True
+    joins_as_written = False
 
     def number(self, value: float | int) -> str:
         return f"{float(value)!r}::DOUBLE" if math.isfinite(value) else f"'{float(value)!r}'::DOUBLE"
@@ -364,6 +380,9 @@ class _DuckDB:
 
     def subquery(self, select: str) -> str:
         return f"({select})"
+
+    def anew(self) -> Dialect:
+        return self
 
     def squares(self, names: Sequence[str]) -> str | None:
         return None

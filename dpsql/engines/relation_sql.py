@@ -10,8 +10,9 @@ from typing import TypeAlias, assert_never
 from dpsql.aggregates import shelf as aggregates
 from dpsql.engines.dialect import DUCKDB, Dialect
 from dpsql.engines.identifiers import quote
+from dpsql.engines.join_order import Joined, chain_sql
 from dpsql.engines.unit_values import equal_sql, nullable_sql, parts_of, there_sql, value_sql
-from dpsql.facts.lent_units import compared_columns, hidden_units, is_equality, lent_unit
+from dpsql.facts.lent_units import LentUnit, compared_columns, hidden_units, is_equality, lent_unit
 from dpsql.facts.ownership import Owned, ownership_of
 from dpsql.facts.schema import fact_of, facts_of
 from dpsql.functions.core.windows import orders_all_columns, windows
@@ -257,24 +258,15 @@ def _comma_separated(names: Iterable[str]) -> str:
 
 
 def _join(join: Join, read: Reading) -> str:
+    if read.dialect.joins_as_written and join.kind is JoinKind.INNER:
+        chain, same = _chain(join, read)
+        lent_units = (f", {quote(lender)} AS {quote(unit)}" for unit, lender in same.items() if read.units)
+        return f"SELECT *{''.join(lent_units)} FROM {chain_sql(chain)}"
     lent = lent_unit(join)
-    left, right = (
-        _without_path(side, read) if lent is not None and lent.left is borrows else _select(side, read)
-        for side, borrows in ((join.left, True), (join.right, False))
-    )
-    facts = {**facts_of(join.left), **facts_of(join.right)}
-    parts = conjuncts(join.condition) if join.condition is not None else ()
-    if lent is not None:  # both units are the same value here
-        parts = tuple(part for part in parts if not lent.says(part))
-
-    if not read.units:
-        unread = hidden_units(join.left) | hidden_units(join.right)
-        parts = tuple(part for part in parts if not refs(part) & unread)
-
-    def spelled(name: str) -> str:  # inside this SELECT, the unit is read from the lending table
-        return quote(lent.same if lent is not None and name == lent.unit else name)
-
-    printed = [read.dialect.scalar(part, facts.__getitem__, spelled) for part in parts]
+    left = _side(join.left, lent is not None and lent.left, read)
+    right = _side(join.right, lent is not None and not lent.left, read)
+    same = {} if lent is None else {lent.unit: lent.same}
+    printed = [_condition(part, join, same, read) for part in _asked(join, lent, read)]
     extra = ""
     if lent is not None and read.units and not join.kind.one_sided:
         extra = f", {quote(lent.same)} AS {quote(lent.unit)}"
@@ -285,6 +277,44 @@ def _join(join: Join, read: Reading) -> str:
     if join.kind.one_sided:
         return read.dialect.one_sided(below(left), below(right), on, join.kind is JoinKind.ANTI)
     return f"SELECT *{extra} FROM {below(left)} {join.kind.value.upper()} JOIN {below(right)} ON {on}"
+
+
+def _side(side: Relation, borrows: bool, read: Reading) -> str:
+    """Print a side of a join; one that borrows its unit does not join the path to it."""
+    return _without_path(side, read) if borrows else _select(side, read)
+
+
+def _asked(join: Join, lent: LentUnit | None, read: Reading) -> list[Scalar]:
+    """Return the conditions that a join asks: where a unit is lent, it is the same on both sides."""
+    parts = conjuncts(join.condition) if join.condition is not None else ()
+    unread = frozenset() if read.units else hidden_units(join.left) | hidden_units(join.right)
+    return [part for part in parts if not ((lent and lent.says(part)) or refs(part) & unread)]
+
+
+def _condition(part: Scalar, join: Join, same: Mapping[str, str], read: Reading) -> str:
+    """Print a condition of a join inside its SELECT, where units that are lent are read from the lender."""
+    facts = {**facts_of(join.left), **facts_of(join.right)}
+    return read.dialect.scalar(part, facts.__getitem__, lambda name: quote(same.get(name, name)))
+
+
+def _chain(join: Join, read: Reading) -> tuple[list[Joined], dict[str, str]]:
+    """Return the tables of a chain of inner joins, and for units that are lent the units that lend them."""
+    lent, below = lent_unit(join), read.dialect.subquery
+    same: dict[str, str] = {}
+    if isinstance(join.left, Join) and join.left.kind is JoinKind.INNER:
+        chain, same = _chain(join.left, read)  # it borrows no unit: a table does (lent_unit)
+    else:
+        left = _side(join.left, lent is not None and lent.left, read)
+        chain = [Joined(below(left), frozenset(facts_of(join.left)))]
+    right = _side(join.right, lent is not None and not lent.left, read)
+    if lent is not None:
+        same[lent.unit] = same.get(lent.same, lent.same)
+    parts, names = _asked(join, lent, read), frozenset(facts_of(join.right))
+    read_there = frozenset(same.get(name, name) for part in parts for name in refs(part)) - names
+    public = not isinstance(ownership_of(join.right), Owned)
+    on = tuple(_condition(part, join, same, read) for part in parts)
+    early = public and any(map(is_equality, parts)) and bool(read_there)
+    return [*chain, Joined(below(right), names, on, read_there, early)], same
 
 
 def _without_path(relation: Relation, read: Reading) -> str:

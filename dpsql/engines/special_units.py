@@ -27,6 +27,7 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import field, replace
 
 from dpsql.engines.corrected_sql import Special, counts_units
@@ -34,9 +35,11 @@ from dpsql.engines.dialect import DUCKDB, Dialect
 from dpsql.engines.identifiers import quote
 from dpsql.engines.relation_sql import Reading, first_link, key_sql, relation_sql, with_units
 from dpsql.engines.row_copies import Copy, Needed, bytes_of, copy_sql
+from dpsql.engines.steps import Steps
 from dpsql.engines.temporary_tables import TemporaryTables
 from dpsql.engines.unit_totals import ANSWERS
 from dpsql.engines.unit_values import nullable_sql, there_sql, value_sql
+from dpsql.errors import DatabaseError
 from dpsql.facts.light_units import (
     Among,
     RowSource,
@@ -163,16 +166,18 @@ class SpecialUnits:
     def _conditions(self, planned: MeasurePlan, scan: Scan) -> str:
         """Print the conditions that a query's rows t of the scan meet; '' if there are none."""
         assert scan.owner is not None
-        if self.dialect is not DUCKDB or scan.owner.composite or scan.owner.widened:
+        if scan.owner.composite or scan.owner.widened:
             return ""  # a scalar means what its facts say of columns as they are stored: these may be cast
-        lookup = facts_of(scan).lookup
+        lookup, dialect = facts_of(scan).lookup, self.dialect.anew()
         columns = {column.name: f"t.{quote(column.source)}" for column in scan.columns}
         printed = []
         for each in row_conditions(planned.measure.relation, scan):
             if not isinstance(each, Among):
-                printed.append(self.dialect.scalar(each, lookup, columns.__getitem__))
+                with suppress(DatabaseError):  # vetted only where more is known of the column: it is left out
+                    printed.append(dialect.scalar(each, lookup, columns.__getitem__))
                 continue
-            listed = f"SELECT {quote(each.listed)} FROM ({relation_sql(each.rows)})"
+            rows = dialect.subquery(relation_sql(each.rows, Reading(dialect=dialect)))
+            listed = f"SELECT {quote(each.listed)} FROM {rows}"
             if len(listed) <= LONGEST:
                 printed.append(f"{columns[each.column]} IN ({listed})")
         return " AND ".join(f"({each})" for each in printed)
@@ -281,15 +286,15 @@ def found_sql(
     if not scan.owner.links:
         units = f"SELECT k, k AS u, {total} AS n, sum(c) AS c FROM {below(counted)} GROUP BY k"
         return f"SELECT * FROM {below(units)} WHERE n > {limit}"
-    joined, unit = with_units("n", scan, dialect)
-    owned = f"SELECT r.*, {unit} AS u FROM {joined}"
+    steps = Steps(dialect)
+    joined, unit = with_units(steps.table("n", counted), scan, dialect)
+    rows = steps.table("o", f"SELECT r.*, {unit} AS u FROM {joined}")
     by = ", ".join(["u", *names])
-    groups = f"SELECT {by}, sum(c) AS c FROM o WHERE u IS NOT NULL GROUP BY {by}"
+    groups = f"SELECT {by}, sum(c) AS c FROM {rows} AS o WHERE u IS NOT NULL GROUP BY {by}"
     units = f"SELECT u, {total} AS n FROM {below(groups)} GROUP BY u"
-    heavy = f"SELECT u, n FROM {below(units)} WHERE n > {limit}"
-    special = below("SELECT o.k, o.u, o.c, h.n FROM o JOIN h ON o.u = h.u")
-    kept = ", ".join((dialect.kept("n", counted), dialect.kept("o", owned), dialect.kept("h", heavy)))
-    return (
-        f"WITH {kept} SELECT k, u, n, sum(c) AS c FROM {special} "
-        "GROUP BY k, u, n UNION ALL SELECT k, u, NULL, sum(c) FROM o WHERE u IS NULL GROUP BY k, u"
+    heavy = steps.table("h", f"SELECT u, n FROM {below(units)} WHERE n > {limit}")
+    special = below(f"SELECT o.k, o.u, o.c, h.n FROM {rows} AS o JOIN {heavy} AS h ON o.u = h.u")
+    return steps.sql(
+        f"SELECT k, u, n, sum(c) AS c FROM {special} GROUP BY k, u, n "
+        f"UNION ALL SELECT k, u, NULL, sum(c) FROM {rows} AS o WHERE u IS NULL GROUP BY k, u"
     )

@@ -30,6 +30,7 @@ from dpsql.engines.extremes import Extremes
 from dpsql.engines.identifiers import quote
 from dpsql.engines.number_sql import added_sql
 from dpsql.engines.relation_sql import first_link, with_units
+from dpsql.engines.steps import Steps
 from dpsql.engines.temporary_tables import TemporaryTables
 from dpsql.engines.unit_values import there_sql, value_sql
 from dpsql.facts.columns_read import defined, stored_column
@@ -188,10 +189,11 @@ def totals_sql(scan: Scan, columns: tuple[str, ...], dialect: Dialect = DUCKDB) 
     rows = f"SELECT {value} AS k, count(*) AS c{sums} FROM {read} GROUP BY {value}"
     if not scan.owner.links:
         return f"SELECT {', '.join(['k AS u', 'c', *names])} FROM {below(rows)}"
-    joined, unit = with_units("n", scan, dialect)
+    steps = Steps(dialect)
+    joined, unit = with_units(steps.table("n", rows), scan, dialect)
     read = f"SELECT {', '.join([f'{unit} AS u', 'r.c', *(f'r.{name}' for name in names)])} FROM {joined}"
     added = "".join(f", sum({name}) AS {name}" for name in names)
-    return f"WITH {dialect.kept('n', rows)} SELECT u, sum(c) AS c{added} FROM {below(read)} GROUP BY u"
+    return steps.sql(f"SELECT u, sum(c) AS c{added} FROM {below(read)} GROUP BY u")
 
 
 def _alone(measure: Measure) -> list[Statistic]:

@@ -274,8 +274,8 @@ def test_rows_that_a_join_with_public_rows_leaves_out_are_not_counted(
     monkeypatch.setattr(sys.modules[__name__], "QUERIES", QUERIES[11:13])
     printed, asked = special_units.relation_sql, list[str]()
 
-    def first(relation: Relation) -> str:
-        asked.append(printed(relation))
+    def first(relation: Relation, reading: Reading) -> str:
+        asked.append(printed(relation, reading))
         return f"SELECT * FROM ({asked[-1]}) ORDER BY ALL LIMIT 1"
 
     assert differ(db, few=0) == []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import duckdb
@@ -15,11 +15,13 @@ from postgres_servers import Server, needs_postgres, running_server, track
 
 import dpsql
 from dpsql.audit import plan_of
-from dpsql.engines import Engine
+from dpsql.engines import Engine, special_units
 from dpsql.engines.postgres.engine import PostgresEngine
 from dpsql.engines.special_units import Limits
 from dpsql.engines.unit_totals import UnitTotals
+from dpsql.facts.light_units import row_conditions
 from dpsql.ir.plan import MeasurePlan
+from dpsql.ir.relation import scans
 from dpsql.session import Session
 
 pytestmark = needs_postgres
@@ -170,6 +172,24 @@ def test_totals_show_that_nobody_is_clipped(
     monkeypatch.setattr(UnitTotals, "_most", lambda *given: f"({most(*given)}) * 0.99")
     with closing(clinic.engine()) as engine:  # planted: totals that are a little too small
         assert (sums(engine, [measure]) == expected) == (table == "cheap")
+
+
+def test_rows_that_a_condition_leaves_out_are_not_counted(
+    clinic: Clinic, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Person 7 has 63 rows, most of kind a. Planted: they are counted under another query's condition."""
+    kinds = (f"SELECT COUNT(*) FROM visits WHERE kind = '{kind}'" for kind in "ab")
+    measures = [plan_of(clinic.planner, each, 1.0).stages[0].measures[0] for each in kinds]
+    expected, limits = sums(clinic.planner.engine, measures), replace(EVERYTHING, few=0)
+    with closing(clinic.engine(limits)) as engine:
+        assert sums(engine, measures) == expected
+    relation = measures[1].measure.relation
+    (scan,) = scans(relation)
+    others = row_conditions(relation, scan)
+    assert others
+    monkeypatch.setattr(special_units, "row_conditions", lambda *given: others)
+    with closing(clinic.engine(limits)) as engine:
+        assert sums(engine, measures[:1]) != expected[:1]
 
 
 def test_totals_near_zero_fail_nowhere(clinic: Clinic) -> None:

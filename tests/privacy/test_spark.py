@@ -17,7 +17,7 @@ from test_postgres import POLICY, QUERIES, TABLES
 
 import dpsql
 from dpsql.audit import plan_of
-from dpsql.engines import arithmetic, fast_sums
+from dpsql.engines import arithmetic, fast_sums, join_order
 from dpsql.engines.arithmetic import Arithmetic, in_halves
 from dpsql.engines.dialect import MANY, Dialect
 from dpsql.engines.exact_tables import measured
@@ -29,7 +29,7 @@ from dpsql.engines.special_units import Limits
 from dpsql.engines.stored_groups import StoredGroups
 from dpsql.ir.column import Fact, type_named
 from dpsql.ir.plan import MeasurePlan
-from dpsql.ir.relation import Materialized, ScanColumn
+from dpsql.ir.relation import Materialized, ScanColumn, scans
 from dpsql.ir.table import ExactTable
 from dpsql.session.checks import parse_policy
 
@@ -271,6 +271,42 @@ def test_first_measures_add_up_in_64_bits(here: dpsql.Connection, clinic: Path) 
                 known = sums_of(measured(planned, there._all, there._arrays))
                 assert sums_of(first.measure(planned)) == known, sql
     there.close()
+
+
+BEDS = (
+    "SELECT w.beds, COUNT(*), SUM(v.cost) FROM people p JOIN visits v ON v.id = p.id "
+    "JOIN wards w ON w.ward = p.ward AND w.beds > 5 GROUP BY w.beds"
+)
+
+
+def test_public_rows_are_joined_first(
+    here: dpsql.Connection, clinic: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Planted: what is joined early loses its conditions."""
+    [planned] = plan_of(here._open(), BEDS, 1.0).measures
+    assert isinstance(planned, MeasurePlan)
+    printed = engine_of(here).measure_sql(planned)
+    tables = [each.table for each in scans(planned.measure.relation) if each.owner is not None]
+    assert tables == ["people", "visits"]
+    places = {table: printed.index(f'"{column}') for table, column in (("wards", "beds"), ("visits", "cost"))}
+    assert places["wards"] < places["visits"]
+    for ours, theirs in both(here, clinic, BEDS):
+        assert sums_of(ours) == sums_of(theirs)
+    monkeypatch.setattr(join_order, "_on", lambda table: "true" if table.early else " AND ".join(table.on))
+    for ours, theirs in both(here, clinic, BEDS):
+        assert sums_of(ours) != sums_of(theirs)
+
+
+def test_what_is_found_is_read_from_the_cache(here: dpsql.Connection, clinic: Path) -> None:
+    rules = parse_policy(clinic.with_suffix(".toml").read_text(), "clinic.toml")
+    [planned] = plan_of(here._open(), QUERIES[3], 1.0).measures
+    assert isinstance(planned, MeasurePlan)
+    with closing(SparkEngine(LocalAddress(clinic, MASTER[6:-1]), rules, EVERYTHING)) as engine:
+        engine.measure(planned)
+        sql = engine._fast_sums().statement(planned)
+        assert "WITH q" in sql
+        plan = engine._session.sql(backquoted(sql))._jdf.queryExecution().executedPlan().toString()
+        assert "InMemoryTableScan" in plan
 
 
 @pytest.mark.parametrize("before", [0, 99])

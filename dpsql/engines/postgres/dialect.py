@@ -51,6 +51,8 @@ class Postgres:
 
     infinity = "CAST('infinity' AS float8)"
     inlines = True
+    keeps = True
+    joins_as_written = False
 
     def __init__(self, tables: Mapping[str, str], zones: Callable[[], Collection[str]] = tuple) -> None:
         self._tables, self._zones = tables, zones
@@ -265,6 +267,9 @@ class Postgres:
 
     def subquery(self, select: str) -> str:
         return f"({select}) AS s{next(self._numbers)}"
+
+    def anew(self) -> Postgres:
+        return Postgres(self._tables, self._zones)
 
     def squares(self, names: Sequence[str]) -> str | None:
         """Numerics are slow: x = 2^25 a + b has the square 2^50 a^2 + 2^26 a b + b^2, all in 64 bits.

@@ -31,6 +31,7 @@ class CachedRows:
 
     def kept(self, select: str, by: str = "") -> str:
         name = f"found_{next(_NUMBERS)}"
+        assert not select.startswith("WITH "), "a statement with CTEs would not read the rows that are kept"
         own = f"SELECT * FROM ({select}) AS f WHERE '{uuid.uuid4()}' IS NOT NULL"
         frame = self._session.sql(self._spelled(own)).persist()
         frame.createTempView(name)

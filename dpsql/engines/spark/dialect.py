@@ -51,6 +51,8 @@ class Spark:
 
     infinity = "CAST('Infinity' AS double)"
     inlines = False
+    keeps = False
+    joins_as_written = True
 
     def __init__(self, tables: Mapping[str, str], zones: Callable[[], Collection[str]] = tuple) -> None:
         self._tables, self._zones = tables, zones
@@ -242,6 +244,9 @@ class Spark:
 
     def subquery(self, select: str) -> str:
         return f"({select}) AS s{next(self._numbers)}"
+
+    def anew(self) -> Spark:
+        return Spark(self._tables, self._zones)
 
     def kept(self, name: str, select: str, again: bool = False) -> str:
         return f"{name} AS ({select})"  # Spark keeps nothing: each reader computes it, to the same rows
