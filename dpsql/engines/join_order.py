@@ -4,13 +4,13 @@
     lineitem JOIN part ON ... JOIN orders ON ...                           those of few parts do
 
 Claim   in any order in which each condition reads tables that are there, the rows are the same.
-Proof   A row of a chain of inner joins is made of one row of each table such that all conditions hold.
-        Where no condition raises on any row, it is the same whether one is asked of rows that another leaves
-        out; and it is printed for all values that its table can have, or that the conditions leave.
-Test    tests/privacy/test_spark.py, grammar_tests/test_spark_fixtures.py
+Proof   A row of a chain of inner joins is made of one row of each table such that all conditions hold. A
+        condition may be asked of rows that another leaves out: it does not raise (settings.py of Spark), and
+        these rows stay out, whatever it says of them.
+Test    tests/privacy/test_join_order.py, tests/privacy/test_spark.py
 
-Public rows come first: they leave rows of the private table out, or add a few columns to them, before these
-are sorted by what joins them with another private table.
+Public rows of which one is met at most come first: they leave rows of the private table out, or add a few
+columns to them, before these are sorted by what joins them with another private table.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from dpsql.engines.identifiers import quote
 from dpsql.engines.join_order import Joined, chain_sql
 from dpsql.engines.unit_values import equal_sql, nullable_sql, parts_of, there_sql, value_sql
 from dpsql.facts.lent_units import LentUnit, compared_columns, hidden_units, is_equality, lent_unit
-from dpsql.facts.ownership import Owned, ownership_of
+from dpsql.facts.ownership import Owned, Public, fan_out, ownership_of
 from dpsql.facts.schema import fact_of, facts_of
 from dpsql.functions.core.windows import orders_all_columns, windows
 from dpsql.ir.column import Fact, Interval, Kind, Type
@@ -311,9 +311,9 @@ def _chain(join: Join, read: Reading) -> tuple[list[Joined], dict[str, str]]:
         same[lent.unit] = same.get(lent.same, lent.same)
     parts, names = _asked(join, lent, read), frozenset(facts_of(join.right))
     read_there = frozenset(same.get(name, name) for part in parts for name in refs(part)) - names
-    public = not isinstance(ownership_of(join.right), Owned)
     on = tuple(_condition(part, join, same, read) for part in parts)
-    early = public and any(map(is_equality, parts)) and bool(read_there)
+    public = isinstance(ownership_of(join.right), Public)
+    early = public and bool(read_there) and fan_out(join.right, join.left, join.condition) == 1
     return [*chain, Joined(below(right), names, on, read_there, early)], same
 
 
