@@ -11,7 +11,7 @@ from cases import all_cases
 from worlds import Worlds
 
 from dpsql.audit.oracles import ready_measures
-from dpsql.engines import corrected_sql, row_cells, special_units
+from dpsql.engines import corrected_sql, repeated_units, row_cells, special_units
 from dpsql.engines import measure_sql as statements
 from dpsql.engines.corrected_sql import Special
 from dpsql.engines.duckdb import DuckDB
@@ -19,7 +19,7 @@ from dpsql.engines.extremes import Extremes
 from dpsql.engines.fast_sums import FastSums
 from dpsql.engines.measure_sql import measure_sql
 from dpsql.engines.row_cells import Row
-from dpsql.engines.special_units import Limits, SpecialUnits
+from dpsql.engines.special_units import EVERYTHING, Limits, SpecialUnits
 from dpsql.ir.column import Column
 from dpsql.ir.measure import Measure
 from dpsql.ir.plan import MeasurePlan, Norm, PublicKeys, Shape, Threshold
@@ -74,7 +74,7 @@ def test_planted_errors_are_found(
     worlds: Worlds, monkeypatch: pytest.MonkeyPatch, plant: Callable[[pytest.MonkeyPatch], None]
 ) -> None:
     plant(monkeypatch)
-    fast = FastSums(worlds.whole._all, Limits(least=0, before=0, most=1, distinct=1))
+    fast = FastSums(worlds.whole._all, EVERYTHING)
     assert any(differs(worlds, fast, each) for each in measures(worlds))
 
 
@@ -127,13 +127,11 @@ class ComparedThreshold(NamedTuple):
     listed: PublicKeys | None
 
 
-@pytest.mark.parametrize(
-    "limits", [Limits(least=0, before=0, most=1, distinct=1), Limits()], ids=["many", "few"]
-)
+@pytest.mark.parametrize("limits", [EVERYTHING, Limits()], ids=["many", "few"])
 def test_printing_reads_nothing_but_what_is_compared(
     worlds: Worlds, monkeypatch: pytest.MonkeyPatch, limits: Limits
 ) -> None:
-    for module in (statements, corrected_sql):
+    for module in (statements, corrected_sql, repeated_units):
         monkeypatch.setattr(module, "Threshold", (Threshold, ComparedThreshold))
     fast = FastSums(worlds.whole._all, limits)
     for each in measures(worlds, every=5):

@@ -15,13 +15,11 @@ from worlds import Worlds
 from dpsql.engines.corrected_sql import Special
 from dpsql.engines.duckdb import lock_down
 from dpsql.engines.exact_tables import measured
-from dpsql.engines.special_units import Limits, SpecialUnits
+from dpsql.engines.special_units import EVERYTHING, SpecialUnits
 from dpsql.engines.statistics_engine import StatisticsEngine
 from dpsql.facts.known_calls import known_calls
 from dpsql.ir.plan import MeasurePlan
 from dpsql.ir.table import ExactTable
-
-SMALL = Limits(least=0, before=0, most=1, distinct=1)
 
 
 @pytest.fixture
@@ -30,7 +28,7 @@ def second(worlds: Worlds) -> Iterator[StatisticsEngine]:
     with duckdb.connect(":memory:") as engine:
         engine.execute(f"ATTACH '{path}' AS beside (READ_ONLY)")
         lock_down(engine, "UTC", without=())
-        opened = StatisticsEngine(engine, "beside", SMALL)
+        opened = StatisticsEngine(engine, "beside", EVERYTHING)
         yield opened
         opened.close()
 

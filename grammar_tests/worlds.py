@@ -29,7 +29,7 @@ from dpsql.audit.neighbours import shuffled, units_of, without
 from dpsql.engines.duckdb import DuckDB
 from dpsql.engines.exact_tables import measured
 from dpsql.engines.fast_sums import FastSums
-from dpsql.engines.special_units import Limits
+from dpsql.engines.special_units import EVERYTHING
 from dpsql.fuzz.copies import Copy, Neighbour, neighbour, rows_of
 from dpsql.ir.plan import MeasurePlan, Plan
 from dpsql.ir.table import ExactTable
@@ -141,10 +141,7 @@ def worlds(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config
     shuffles = (
         [] if fast else [Copy(folder / f"shuffled-{threads}.duckdb", threads=threads) for threads in (1, 2)]
     )
-    ways = [
-        FastSums(whole._all, Limits(least=0, before=0, most=1, distinct=1, copied=part, long=part))
-        for part in (0, 1)
-    ]
+    ways = [FastSums(whole._all, replace(EVERYTHING, copied=part, long=part)) for part in (0, 1)]
     ways.append(FastSums(whole._all, few=0))
     yield Worlds(connections, plain, whole, families, shuffles, ways, fast, most_neighbours(pytestconfig))
     for connection in connections.values():

@@ -11,7 +11,9 @@ Proof   There, a group's sum adds up each unit's clipped part. A unit that is no
         (facts/light_units.py): its norm is at most the clip, so that its part is the sum of its cells (the
         factor is 1 or absent, and no sum reaches ``CELL``, which is above the clip). A special unit has
         SUM(cell) in A and SUM(clipped - cell) in B. Rows of nobody are in A alone, where it reads no units
-        (``needs_units``), and C takes them away. DISTINCT units are counted for each group in A, as there.
+        (``needs_units``), and C takes them away. DISTINCT units are counted for each group in A, as there; or
+        ``by_rows``: then a unit that is not special has one row in each of its groups, which is its count,
+        and B has the count of each special unit less its rows.
         The keys' conditions hold for groups in A and for rows in B and C: they read nothing but keys.
         A computes in DOUBLES only where ``fits`` allows; whole numbers of 128 bits are exact in any order.
         An engine whose ``with_factors`` keeps the rows of all units adds 0 for those that are not heavy.
@@ -36,6 +38,7 @@ from dpsql.engines.measure_sql import (
     joined_factors,
     met,
     read_twice,
+    rowwise,
     scaled_sql,
     unit_norm_sql,
     vectors_of,
@@ -56,11 +59,13 @@ class Special:
 
     ``units`` reads the rows of units that a clip might scale, ``nobody`` those that belong to no unit; None
     where there are none. ``codes``: the keys at these places are codes of these values in ``units``.
+    ``by_rows``: all other units have at most one row in each group, so that rows are counted for them.
     """
 
     units: Reading | None = None
     nobody: Reading | None = None
     codes: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+    by_rows: bool = False
 
 
 def counts_units(planned: MeasurePlan) -> bool:
@@ -80,25 +85,28 @@ def corrected_sql(
     ``ends`` and ``found`` say what is known of the values in all rows (extremes.py).
     """
     assert planned.bound[1] < CELL
-    units = counts_units(planned) or needs_units(planned.measure.relation)
+    by_rows = special.by_rows
+    units = (counts_units(planned) and not by_rows) or needs_units(planned.measure.relation)
     dialect = arithmetic.dialect
     reading = Reading(units=units, found=found, dialect=dialect)
     row = rows_sql(planned, reading, arithmetic, ends, True)
-    parts = [_summed(planned, row, "", inside_groups(planned, row.keys, dialect=dialect))]
+    parts = [_summed(planned, row, "", by_rows)]
     if special.units is not None:
         apart = replace(special.units, found=found)
-        parts.append(_differences(planned, rows_sql(planned, apart, arithmetic, ends), special.codes))
+        rows = rows_sql(planned, apart, arithmetic, ends)
+        parts.append(_differences(planned, rows, special.codes, by_rows))
     if special.nobody is not None and not units:
         whole = WHOLE if dialect is DUCKDB else in_whole_numbers(dialect)
         nobody = rows_sql(planned, special.nobody, whole)
-        parts.append(_summed(planned, nobody, "-", inside_groups(planned, row.keys, dialect=dialect)))
+        parts.append(_summed(planned, nobody, "-", by_rows))
     return _together(planned, row, parts)
 
 
-def _summed(planned: MeasurePlan, row: Row, sign: str, conditions: Sequence[str]) -> str:
+def _summed(planned: MeasurePlan, row: Row, sign: str, by_rows: bool) -> str:
     """Print the sums of all rows, unclipped."""
+    conditions = inside_groups(planned, row.keys, dialect=row.dialect)
     sums = [
-        f"{sign}({_sum(statistic, row)}) AS total{i}"
+        f"{sign}({_sum(statistic, row, by_rows)}) AS total{i}"
         for i, statistic in enumerate(planned.measure.statistics)
     ]
     tail = _by(row, conditions)
@@ -112,7 +120,9 @@ def _by(row: Row, conditions: Sequence[str]) -> str:
     return f" GROUP BY {', '.join(row.keys)}{having}"
 
 
-def _sum(statistic: Statistic, row: Row) -> str:
+def _sum(statistic: Statistic, row: Row, by_rows: bool) -> str:
+    if statistic.part is Part.UNITS and by_rows:
+        return rowwise(statistic, row)
     if statistic.part is Part.UNITS:
         counted = row.counted[statistic]
         unit = "u" if counted == "*" else f"CASE WHEN {counted} IS NOT NULL THEN u END"
@@ -120,10 +130,10 @@ def _sum(statistic: Statistic, row: Row) -> str:
     return row.summed(statistic)
 
 
-def _differences(planned: MeasurePlan, row: Row, codes: Mapping[int, tuple[str, ...]]) -> str:
-    """Print what the clip changes in the sums of special units."""
+def _differences(planned: MeasurePlan, row: Row, codes: Mapping[int, tuple[str, ...]], by_rows: bool) -> str:
+    """Print what the clip, and counting rows, changes in the sums of special units."""
     if planned.shape is not Shape.L1:
-        changes = _of_cells(planned, row, codes)
+        changes = _of_cells(planned, row, codes, by_rows)
     else:
         conditions = inside(planned, row.keys, codes, row.dialect)
         where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
@@ -136,7 +146,7 @@ def _differences(planned: MeasurePlan, row: Row, codes: Mapping[int, tuple[str, 
     return f"SELECT {', '.join([*values, *totals])} FROM {row.dialect.subquery(changes)}"
 
 
-def _of_cells(planned: MeasurePlan, row: Row, codes: Mapping[int, tuple[str, ...]]) -> str:
+def _of_cells(planned: MeasurePlan, row: Row, codes: Mapping[int, tuple[str, ...]], by_rows: bool) -> str:
     statistics = planned.measure.statistics
     names = [f"s{i}" for i in range(len(statistics))]
     by = ", ".join(["u", *row.keys])
@@ -151,6 +161,12 @@ def _of_cells(planned: MeasurePlan, row: Row, codes: Mapping[int, tuple[str, ...
     sums = ", ".join(
         f"{row.summed(statistic)} AS {name}" for statistic, name in zip(statistics, names, strict=True)
     )
+    everywhere = list(names)  # what all rows have added up
+    if by_rows:
+        for i, statistic in enumerate(statistics):
+            if statistic.part is Part.UNITS:
+                everywhere[i] = f"a{i}"
+                sums += f", {rowwise(statistic, row)} AS a{i}"
     conditions = inside_groups(planned, row.keys, codes, dialect)
     having = f" HAVING {' AND '.join(conditions)}" if conditions else ""
     cells, bounded = f"SELECT {by}, {sums} FROM {below(row.sql)} GROUP BY {by}{having}", names
@@ -164,12 +180,12 @@ def _of_cells(planned: MeasurePlan, row: Row, codes: Mapping[int, tuple[str, ...
     factors = f"SELECT u, {factor} AS f FROM {below(norms)} WHERE {heavy}"
     changes = [
         f"coalesce(sum({clipped_sql(b, dialect)} - {name}), 0) AS total{i}"
-        for i, (name, b) in enumerate(zip(names, bounded, strict=True))
+        for i, (name, b) in enumerate(zip(everywhere, bounded, strict=True))
     ]
     return (
         f"WITH {dialect.kept('q', cells)}, h AS ({factors}) "
         f"SELECT {', '.join([*row.keys, *changes])} "
-        f"FROM {dialect.with_factors('q', 'h', False)}{_by(row, ())}"
+        f"FROM {dialect.with_factors('q', 'h', by_rows)}{_by(row, ())}"
     )
 
 

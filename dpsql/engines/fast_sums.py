@@ -33,6 +33,7 @@ from dpsql.engines.extremes import Extremes
 from dpsql.engines.measure_sql import CELL, measure_sql, summed_rows
 from dpsql.engines.printed_once import PrintedOnce
 from dpsql.engines.relation_sql import Reading
+from dpsql.engines.repeated_units import RepeatedUnits
 from dpsql.engines.row_cells import Ends, Row, rows_sql
 from dpsql.engines.special_units import Limits, SpecialUnits
 from dpsql.engines.temporary_tables import InOwnInstance, TemporaryTables
@@ -63,6 +64,7 @@ class FastSums:
     narrow: Callable[[Dialect], Arithmetic] = in_doubles
     beyond: Callable[[Dialect], Arithmetic] = in_whole_numbers
     _units: SpecialUnits = field(init=False)
+    _repeated: RepeatedUnits = field(init=False)
     _extremes: Extremes = field(init=False)
     _totals: UnitTotals = field(init=False)
     _asked: Counter[str] = field(default_factory=Counter)
@@ -73,6 +75,7 @@ class FastSums:
     def __post_init__(self) -> None:
         tables = self.tables or InOwnInstance(self.run)
         self._units = SpecialUnits(self.run, self.limits, tables, self.dialect)
+        self._repeated = RepeatedUnits(self.run, self.limits, tables, self.dialect)
         self._extremes = Extremes(self.run, self.dialect)
         self._totals = UnitTotals(self.run, self._extremes, tables, self.dialect)
 
@@ -92,6 +95,8 @@ class FastSums:
         if planned.shape is not Shape.ROWS:
             light = self._totals.all_light(planned, source)
             special = Special() if light else self._units.special(planned, source, size)
+            if special is not None:
+                special = self._repeated.counted(planned, source, size, special)
 
         def printed() -> str:
             ends = self._ends(planned) if arithmetic.doubles else {}
@@ -132,6 +137,7 @@ class FastSums:
     def forget(self) -> None:
         """Forget all that is known of the data: it is another version now."""
         self._units.forget()
+        self._repeated.forget()
         self._totals.forget()
         self._extremes.forget()
         self._texts.forget()

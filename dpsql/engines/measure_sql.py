@@ -79,12 +79,12 @@ def measure_sql(
 
 def summed_rows(planned: MeasurePlan, row: Row, few: bool = False) -> str:
     """Print the sums of rows of which each unit has one."""
-    sums = [_rowwise(statistic, row) for statistic in planned.measure.statistics]
+    sums = [rowwise(statistic, row) for statistic in planned.measure.statistics]
     listed = () if few else inside_groups(planned, row.keys, dialect=row.dialect)
     return grouped_sql(planned, row, sums, row.sql, listed)
 
 
-def _rowwise(statistic: Statistic, row: Row) -> str:
+def rowwise(statistic: Statistic, row: Row) -> str:
     """Print the sum of a statistic if a unit has one row: the number of units is the number of rows."""
     if statistic.part is Part.UNITS:
         return f"count({row.counted[statistic]}) * {row.dialect.wide(str(statistic.most))}"

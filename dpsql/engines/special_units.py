@@ -27,40 +27,31 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import field, replace
 
 from dpsql.engines.corrected_sql import Special, counts_units
 from dpsql.engines.dialect import DUCKDB, Dialect
 from dpsql.engines.identifiers import quote
-from dpsql.engines.relation_sql import Reading, first_link, key_sql, relation_sql, with_units
+from dpsql.engines.relation_sql import Reading, first_link
 from dpsql.engines.row_copies import Copy, Needed, bytes_of, copy_sql
-from dpsql.engines.steps import Steps
+from dpsql.engines.special_units_sql import conditions_sql, found_sql
 from dpsql.engines.temporary_tables import TemporaryTables
 from dpsql.engines.unit_totals import ANSWERS
-from dpsql.engines.unit_values import nullable_sql, there_sql, value_sql
-from dpsql.errors import DatabaseError
+from dpsql.engines.unit_values import nullable_sql
 from dpsql.facts.light_units import (
-    Among,
     RowSource,
     beside,
     most_rows,
     most_squares,
     plain_keys,
-    row_conditions,
 )
-from dpsql.facts.schema import facts_of
 from dpsql.ir.column import BIGINT
 from dpsql.ir.plan import MeasurePlan, PublicKeys
 from dpsql.ir.relation import Columns, Scan, ScanColumn
-from dpsql.ir.scalar import Ref
 from dpsql.lazy_dataclass import dataclass
 
 KEPT = 8
 """The most tables of special units that are kept; the one that was used longest ago is dropped."""
-
-LONGEST = 30_000
-"""The longest SELECT of public rows that is a condition: ``ANSWERS`` texts of conditions are kept, 30 MB."""
 
 _NUMBERS = itertools.count()
 
@@ -89,7 +80,9 @@ class Limits:
     by unit anyway, unless keys are public, and a copy has ranks and codes alone. ``copied`` is the part up to
     which the rows are copied, ``long`` where the copy has texts or units as they are, which take longer to
     read than in the table. All copies take about ``bytes`` at most. Above the part ``few``, rows that a
-    query's conditions leave out are not counted, where the conditions were asked before.
+    query's conditions leave out are not counted, where the conditions were asked before. ``repeated`` is the
+    part of the rows that units with several rows of a group may have (repeated_units.py), which is found out
+    after ``unrepeated`` measures.
     """
 
     least: int = 50_000
@@ -100,6 +93,12 @@ class Limits:
     long: float = 1 / 4
     bytes: int = 2**28
     few: float = 1 / 100
+    repeated: float = 1 / 50
+    unrepeated: int = 1
+
+
+EVERYTHING = Limits(least=0, before=0, most=1, distinct=1, repeated=100, unrepeated=0)
+"""All rows are summed apart, of the smallest table at once: to compare sums, not to be fast."""
 
 
 @dataclass(slots=True)
@@ -123,7 +122,7 @@ class SpecialUnits:
             keys, limit = (), most_rows(planned) // source.fan
         found = self._found(scan, keys, limit)
         rows, units = self._above(found, limit)
-        where = self._conditions(planned, scan) if rows > self.limits.few * size else ""
+        where = conditions_sql(planned, scan, self.dialect) if rows > self.limits.few * size else ""
         if where and self._again(_place(scan, keys, where)):
             found = self._found(scan, keys, limit, where)
             rows, units = self._above(found, limit)
@@ -162,25 +161,6 @@ class SpecialUnits:
             self._asked.clear()
         self._asked[place] += 1
         return self._asked[place] > self.limits.before
-
-    def _conditions(self, planned: MeasurePlan, scan: Scan) -> str:
-        """Print the conditions that a query's rows t of the scan meet; '' if there are none."""
-        assert scan.owner is not None
-        if scan.owner.composite or scan.owner.widened:
-            return ""  # a scalar means what its facts say of columns as they are stored: these may be cast
-        lookup, dialect = facts_of(scan).lookup, self.dialect.anew()
-        columns = {column.name: f"t.{quote(column.source)}" for column in scan.columns}
-        printed = []
-        for each in row_conditions(planned.measure.relation, scan):
-            if not isinstance(each, Among):
-                with suppress(DatabaseError):  # vetted only where more is known of the column: it is left out
-                    printed.append(dialect.scalar(each, lookup, columns.__getitem__))
-                continue
-            rows = dialect.subquery(relation_sql(each.rows, Reading(dialect=dialect)))
-            listed = f"SELECT {quote(each.listed)} FROM {rows}"
-            if len(listed) <= LONGEST:
-                printed.append(f"{columns[each.column]} IN ({listed})")
-        return " AND ".join(f"({each})" for each in printed)
 
     def _joined(self, scan: Scan, found: str, limit: int) -> Reading:
         """Read the special rows: with the units that were found, or, on DuckDB, along the path to them."""
@@ -257,44 +237,3 @@ class SpecialUnits:
 
 def _place(scan: Scan, keys: tuple[ScanColumn, ...], where: str = "") -> _Place:
     return scan.table, first_link(scan), tuple(column.source for column in keys), where
-
-
-def found_sql(
-    scan: Scan, keys: tuple[ScanColumn, ...], limit: int, dialect: Dialect = DUCKDB, where: str = ""
-) -> str:
-    """Return the SELECT of links with their unit's n, of units above a limit and of nobody.
-
-    Rows that do not meet the condition ``where`` of a row t are not counted.
-    """
-    assert scan.owner is not None
-    below = dialect.subquery
-    link, names = first_link(scan), [f"p{i}" for i in range(len(keys))]
-    columns = tuple(replace(key, name=f"x{i}") for i, key in enumerate(keys))
-    read = "".join(f", t.{quote(column.source)} AS {column.name}" for column in columns)
-    near = f"SELECT {value_sql(link, 't')} AS k{read}"
-    there = f"{there_sql(link, 't')} AND {where}" if where else there_sql(link, "t")
-    rows = f"{near} FROM {dialect.table(scan.table)} AS t WHERE {there}"
-    alone = replace(scan, columns=columns, owner=None, size=0, keys=(), checks=(), tied=())
-    printed = [
-        f"{key_sql(Ref(column.name), alone, dialect)} AS {name}"
-        for column, name in zip(columns, names, strict=True)
-    ]
-    by = ", ".join(["k", *names])
-    grouped = f"SELECT {', '.join(['k', *printed])} FROM {below(rows)}"
-    counted = f"SELECT {by}, count(*) AS c FROM {below(grouped)} GROUP BY {by}"
-    total = f"sum(c * {dialect.wide('c')})" if keys else "sum(c)"
-    if not scan.owner.links:
-        units = f"SELECT k, k AS u, {total} AS n, sum(c) AS c FROM {below(counted)} GROUP BY k"
-        return f"SELECT * FROM {below(units)} WHERE n > {limit}"
-    steps = Steps(dialect)
-    joined, unit = with_units(steps.table("n", counted), scan, dialect)
-    rows = steps.table("o", f"SELECT r.*, {unit} AS u FROM {joined}")
-    by = ", ".join(["u", *names])
-    groups = f"SELECT {by}, sum(c) AS c FROM {rows} AS o WHERE u IS NOT NULL GROUP BY {by}"
-    units = f"SELECT u, {total} AS n FROM {below(groups)} GROUP BY u"
-    heavy = steps.table("h", f"SELECT u, n FROM {below(units)} WHERE n > {limit}")
-    special = below(f"SELECT o.k, o.u, o.c, h.n FROM {rows} AS o JOIN {heavy} AS h ON o.u = h.u")
-    return steps.sql(
-        f"SELECT k, u, n, sum(c) AS c FROM {special} GROUP BY k, u, n "
-        f"UNION ALL SELECT k, u, NULL, sum(c) FROM {rows} AS o WHERE u IS NULL GROUP BY k, u"
-    )

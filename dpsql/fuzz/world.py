@@ -23,7 +23,7 @@ from dpsql.engines.duckdb import DuckDB
 from dpsql.engines.exact_tables import measured
 from dpsql.engines.fast_sums import FastSums
 from dpsql.engines.identifiers import text
-from dpsql.engines.special_units import Limits
+from dpsql.engines.special_units import EVERYTHING
 from dpsql.fuzz.copies import FreshCopy, Neighbour, neighbour, rows_of
 from dpsql.fuzz.two_columns import by_two_columns
 from dpsql.ir.plan import MeasurePlan
@@ -121,7 +121,7 @@ def open_world(folder: Path, ledger: Path, stack: ExitStack) -> World:
 
 def ways(whole: DuckDB) -> tuple[FastSums, ...]:
     """Return the ways to sum a table of many rows, as if a few were many."""
-    limits = (Limits(least=0, before=0, most=1, distinct=1, copied=part, long=part) for part in (0, 1))
+    limits = (replace(EVERYTHING, copied=part, long=part) for part in (0, 1))
     return (*(FastSums(whole._all, limit) for limit in limits), FastSums(whole._all, few=0))
 
 

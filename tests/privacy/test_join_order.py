@@ -17,7 +17,7 @@ from dpsql.engines.duckdb import DuckDB
 from dpsql.engines.fast_sums import FastSums
 from dpsql.engines.join_order import Joined
 from dpsql.engines.measure_sql import measure_sql
-from dpsql.engines.special_units import Limits
+from dpsql.engines.special_units import EVERYTHING
 
 SCHEMA = """
 CREATE TABLE people (person BIGINT PRIMARY KEY, ward VARCHAR);
@@ -106,7 +106,7 @@ def sums(db: dpsql.Connection, sql: str) -> list[list[tuple[object, ...]]]:
     """Return the sums by the statement per unit, and by that for tables of many rows."""
     engine = db._open().engine
     assert isinstance(engine, DuckDB)
-    fast = FastSums(engine._all, Limits(least=0, before=0, most=1, distinct=1, copied=0, long=0, few=0))
+    fast = FastSums(engine._all, replace(EVERYTHING, copied=0, long=0, few=0))
     found = []
     for planned in plan_of(db._open(), sql, 1.0).measures:
         width, texts = len(planned.keys), (measure_sql(planned), fast.statement(planned))

@@ -15,7 +15,7 @@ from dpsql.engines import relation_sql
 from dpsql.engines.duckdb import DuckDB
 from dpsql.engines.fast_sums import FastSums
 from dpsql.engines.measure_sql import measure_sql
-from dpsql.engines.special_units import Limits
+from dpsql.engines.special_units import EVERYTHING
 from dpsql.facts import lent_units
 from dpsql.facts.lent_units import LentUnit
 from dpsql.ir.column import type_named
@@ -148,7 +148,7 @@ def sums(db: dpsql.Connection, sql: str) -> list[list[tuple[object, ...]]]:
     """Return the sums by the statement per unit, and by that for tables of many rows."""
     engine, planned = db._open().engine, measure_of(db, sql)
     assert isinstance(engine, DuckDB)
-    fast = FastSums(engine._all, Limits(least=0, before=0, most=1, distinct=1))
+    fast = FastSums(engine._all, EVERYTHING)
     width, texts = len(planned.keys), (measure_sql(planned), fast.statement(planned))
     return [sorted(row for row in engine._all(text) if any(row[width:])) for text in texts]
 

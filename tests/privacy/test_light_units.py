@@ -17,7 +17,7 @@ import pytest
 
 import dpsql
 from dpsql.audit import plan_of
-from dpsql.engines import corrected_sql, fast_sums, row_copies, special_units
+from dpsql.engines import corrected_sql, fast_sums, row_copies, special_units, special_units_sql
 from dpsql.engines import measure_sql as measure_sql_module
 from dpsql.engines.arithmetic import DOUBLES, TIES, WHOLE, fits
 from dpsql.engines.duckdb import DuckDB
@@ -25,7 +25,7 @@ from dpsql.engines.extremes import Extremes
 from dpsql.engines.fast_sums import FastSums
 from dpsql.engines.measure_sql import CELL, measure_sql
 from dpsql.engines.relation_sql import Reading
-from dpsql.engines.special_units import Limits
+from dpsql.engines.special_units import EVERYTHING
 from dpsql.engines.unit_totals import UnitTotals
 from dpsql.facts import light_units
 from dpsql.ir.column import Interval
@@ -157,9 +157,7 @@ def everything(db: dpsql.Connection, copied: float = 1, few: float = 1) -> tuple
     """Return an engine, and statements of its measures that all sum everything."""
     engine = db._open().engine
     assert isinstance(engine, DuckDB)
-    return engine, FastSums(
-        engine._all, Limits(least=0, before=0, most=1, distinct=1, copied=copied, long=copied, few=few)
-    )
+    return engine, FastSums(engine._all, replace(EVERYTHING, copied=copied, long=copied, few=few))
 
 
 def differ(db: dpsql.Connection, copied: float = 1, few: float = 1) -> list[str]:
@@ -272,14 +270,14 @@ def test_rows_that_a_join_with_public_rows_leaves_out_are_not_counted(
 ) -> None:
     """Planted: all public rows but one are left out."""
     monkeypatch.setattr(sys.modules[__name__], "QUERIES", QUERIES[11:13])
-    printed, asked = special_units.relation_sql, list[str]()
+    printed, asked = special_units_sql.relation_sql, list[str]()
 
     def first(relation: Relation, reading: Reading) -> str:
         asked.append(printed(relation, reading))
         return f"SELECT * FROM ({asked[-1]}) ORDER BY ALL LIMIT 1"
 
     assert differ(db, few=0) == []
-    monkeypatch.setattr(special_units, "relation_sql", first)
+    monkeypatch.setattr(special_units_sql, "relation_sql", first)
     assert differ(db, few=0)
     assert len(asked) == len(QUERIES)
 

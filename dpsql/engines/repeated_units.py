@@ -1,0 +1,119 @@
+"""The units with several rows of a group: all others are counted by counting rows.
+
+    SELECT suppkey, COUNT(DISTINCT customer), SUM(price) FROM lineitem WHERE month ... GROUP BY suppkey
+
+    all rows       count(*) by suppkey, without the join to the customers
+    "repeated"     the orders of customers with two lines of one supplier in that month: counted once instead
+
+Claim   a unit that is not in the table has at most one row of the relation in each group.
+Proof   A row of the relation comes from a row of the scan that meets the conditions, each from another one
+        where ``fan`` is 1 (facts/light_units.py), and some of its keys are columns of that row, as they are:
+        two rows of a group are two rows of the scan with the same values there.
+Test    tests/privacy/test_repeated_units.py, tests/privacy/test_light_units.py
+
+Who is repeated is an exact private fact; see special_units.py.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import field, replace
+
+from dpsql.engines.corrected_sql import Special, counts_units
+from dpsql.engines.dialect import DUCKDB, Dialect
+from dpsql.engines.relation_sql import Reading, first_link
+from dpsql.engines.special_units import KEPT, Limits
+from dpsql.engines.special_units_sql import conditions_sql, repeated_sql, sampled_sql
+from dpsql.engines.temporary_tables import TemporaryTables
+from dpsql.engines.unit_totals import ANSWERS
+from dpsql.facts.lent_units import needs_units
+from dpsql.facts.light_units import RowSource, beside, plain_keys
+from dpsql.ir.plan import MeasurePlan, Shape, Threshold
+from dpsql.ir.relation import Columns, Scan, ScanColumn
+from dpsql.lazy_dataclass import dataclass
+
+_SAMPLE = 32
+"""One unit in so many is looked at before all are."""
+
+_Place = tuple[str, Columns, tuple[str, ...], str]
+
+
+@dataclass(slots=True)
+class RepeatedUnits:
+    """The repeated units of one engine's tables. ``run`` runs a statement and fetches its rows."""
+
+    run: Callable[[str], list[tuple[object, ...]]]
+    limits: Limits
+    tables: TemporaryTables
+    dialect: Dialect = DUCKDB
+    _tables: dict[_Place, str | None] = field(default_factory=dict)  # '' of no units; None of too many
+    _asked: Counter[_Place] = field(default_factory=Counter)
+
+    def counted(self, planned: MeasurePlan, source: RowSource, size: int, special: Special) -> Special:
+        """Return the special rows where all others are counted in the place of their units, if few are."""
+        keys = counted_keys(planned, source)
+        if not keys or self.dialect is not DUCKDB:
+            return special
+        scan, where = source.scan, conditions_sql(planned, source.scan)
+        place = scan.table, first_link(scan), tuple(column.source for column in keys), where
+        if place not in self._tables and not self._again(place):
+            return special
+        found = self._found(place, scan, keys, round(size * self.limits.repeated))
+        if found is None or (found and special.units is not None and special.units.copy):
+            return special
+        if not found:
+            return replace(special, by_rows=True)
+        links = f"SELECT k FROM {found} AS f"
+        if special.units is not None:
+            links = f"{special.units.keys} UNION {links}"
+        near = beside(planned.measure.relation, scan)
+        return Special(Reading(only=scan, keys=links, beside=near), special.nobody, {}, True)
+
+    def forget(self) -> None:
+        """Drop all tables."""
+        while self._tables:
+            self._drop(self._tables.popitem()[1])
+
+    def _again(self, place: _Place) -> bool:
+        """Whether the question was asked before: to find out takes as long as to answer it."""
+        if len(self._asked) > ANSWERS:
+            self._asked.clear()
+        self._asked[place] += 1
+        return self._asked[place] > self.limits.unrepeated
+
+    def _found(self, place: _Place, scan: Scan, keys: tuple[ScanColumn, ...], most: int) -> str | None:
+        """Return the table of repeated units, '' if there are none, or None if they have too many rows."""
+        found = self._tables.pop(place) if place in self._tables else self._find(scan, keys, place[-1], most)
+        self._tables[place] = found
+        while len(self._tables) > ANSWERS or len([*filter(None, self._tables.values())]) > KEPT:
+            self._drop(self._tables.pop(next(iter(self._tables))))
+        return found
+
+    def _find(self, scan: Scan, keys: tuple[ScanColumn, ...], where: str, most: int) -> str | None:
+        [(sampled,)] = self.run(sampled_sql(scan, keys, where, _SAMPLE))
+        assert isinstance(sampled, int)
+        if sampled * _SAMPLE > 2 * most:
+            return None
+        by = "k" if isinstance(first_link(scan), str) else ""
+        name = self.tables.kept(repeated_sql(scan, keys, where, most + 1), by)
+        [(links, rows)] = self.run(f"SELECT count(*), CAST(coalesce(sum(c), 0) AS BIGINT) FROM {name} AS f")
+        assert isinstance(links, int)
+        assert isinstance(rows, int)
+        if 0 < links <= most and rows <= most:
+            return name
+        self._drop(name)
+        return None if links else ""
+
+    def _drop(self, found: str | None) -> None:
+        if found:
+            self.tables.drop(found)
+
+
+def counted_keys(planned: MeasurePlan, source: RowSource) -> tuple[ScanColumn, ...]:
+    """Return the keys of groups in which units may be counted by rows; none where they may not."""
+    private = isinstance(planned.rule, Threshold) and planned.rule.listed is None
+    possible = private and source.fan == 1 and planned.shape is Shape.CELLS and counts_units(planned)
+    if not possible or needs_units(planned.measure.relation):
+        return ()
+    return plain_keys(planned, source.scan)

@@ -1,0 +1,129 @@
+"""The SELECTs that find special units: those of many rows, and those with several rows of a group.
+
+    lineitem, groups of (flag, status)    found_sql       the orders of customers of many rows
+    lineitem, groups of suppkey           repeated_sql    the orders of customers with two lines of a supplier
+
+All of them read links k to the unit, group keys p0, p1, ... as a measure groups by them, and the unit u.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import replace
+
+from dpsql.engines.dialect import DUCKDB, Dialect
+from dpsql.engines.identifiers import quote
+from dpsql.engines.relation_sql import Reading, first_link, key_sql, relation_sql, with_units
+from dpsql.engines.steps import Steps
+from dpsql.engines.unit_values import there_sql, value_sql
+from dpsql.errors import DatabaseError
+from dpsql.facts.light_units import Among, row_conditions
+from dpsql.facts.schema import facts_of
+from dpsql.ir.plan import MeasurePlan
+from dpsql.ir.relation import Scan, ScanColumn
+from dpsql.ir.scalar import Ref
+
+LONGEST = 30_000
+"""The longest SELECT of public rows that is a condition: a thousand texts of conditions are kept, 30 MB."""
+
+
+def conditions_sql(planned: MeasurePlan, scan: Scan, dialect: Dialect = DUCKDB) -> str:
+    """Print the conditions that a query's rows t of the scan meet; '' if there are none."""
+    assert scan.owner is not None
+    if scan.owner.composite or scan.owner.widened:
+        return ""  # a scalar means what its facts say of columns as they are stored: these may be cast
+    lookup, dialect = facts_of(scan).lookup, dialect.anew()
+    columns = {column.name: f"t.{quote(column.source)}" for column in scan.columns}
+    printed = []
+    for each in row_conditions(planned.measure.relation, scan):
+        if not isinstance(each, Among):
+            with suppress(DatabaseError):  # vetted only where more is known of the column: it is left out
+                printed.append(dialect.scalar(each, lookup, columns.__getitem__))
+            continue
+        rows = dialect.subquery(relation_sql(each.rows, Reading(dialect=dialect)))
+        listed = f"SELECT {quote(each.listed)} FROM {rows}"
+        if len(listed) <= LONGEST:
+            printed.append(f"{columns[each.column]} IN ({listed})")
+    return " AND ".join(f"({each})" for each in printed)
+
+
+def keyed_rows_sql(
+    scan: Scan, keys: tuple[ScanColumn, ...], names: list[str], where: str, dialect: Dialect = DUCKDB
+) -> str:
+    """Return the SELECT of links k, and of keys as those of groups, of rows t that meet a condition."""
+    link = first_link(scan)
+    columns = tuple(replace(key, name=f"x{i}") for i, key in enumerate(keys))
+    read = "".join(f", t.{quote(column.source)} AS {column.name}" for column in columns)
+    near = f"SELECT {value_sql(link, 't')} AS k{read}"
+    there = f"{there_sql(link, 't')} AND {where}" if where else there_sql(link, "t")
+    rows = f"{near} FROM {dialect.table(scan.table)} AS t WHERE {there}"
+    alone = replace(scan, columns=columns, owner=None, size=0, keys=(), checks=(), tied=())
+    printed = [
+        f"{key_sql(Ref(column.name), alone, dialect)} AS {name}"
+        for column, name in zip(columns, names, strict=True)
+    ]
+    return f"SELECT {', '.join(['k', *printed])} FROM {dialect.subquery(rows)}"
+
+
+def found_sql(
+    scan: Scan, keys: tuple[ScanColumn, ...], limit: int, dialect: Dialect = DUCKDB, where: str = ""
+) -> str:
+    """Return the SELECT of links with their unit's n, of units above a limit and of nobody.
+
+    Rows that do not meet the condition ``where`` of a row t are not counted.
+    """
+    assert scan.owner is not None
+    below = dialect.subquery
+    names = [f"p{i}" for i in range(len(keys))]
+    grouped = keyed_rows_sql(scan, keys, names, where, dialect)
+    by = ", ".join(["k", *names])
+    counted = f"SELECT {by}, count(*) AS c FROM {below(grouped)} GROUP BY {by}"
+    total = f"sum(c * {dialect.wide('c')})" if keys else "sum(c)"
+    if not scan.owner.links:
+        units = f"SELECT k, k AS u, {total} AS n, sum(c) AS c FROM {below(counted)} GROUP BY k"
+        return f"SELECT * FROM {below(units)} WHERE n > {limit}"
+    steps = Steps(dialect)
+    joined, unit = with_units(steps.table("n", counted), scan, dialect)
+    rows = steps.table("o", f"SELECT r.*, {unit} AS u FROM {joined}")
+    by = ", ".join(["u", *names])
+    groups = f"SELECT {by}, sum(c) AS c FROM {rows} AS o WHERE u IS NOT NULL GROUP BY {by}"
+    units = f"SELECT u, {total} AS n FROM {below(groups)} GROUP BY u"
+    heavy = steps.table("h", f"SELECT u, n FROM {below(units)} WHERE n > {limit}")
+    special = below(f"SELECT o.k, o.u, o.c, h.n FROM {rows} AS o JOIN {heavy} AS h ON o.u = h.u")
+    return steps.sql(
+        f"SELECT k, u, n, sum(c) AS c FROM {special} GROUP BY k, u, n "
+        f"UNION ALL SELECT k, u, NULL, sum(c) FROM {rows} AS o WHERE u IS NULL GROUP BY k, u"
+    )
+
+
+def sampled_sql(scan: Scan, keys: tuple[ScanColumn, ...], where: str, part: int) -> str:
+    """Return the SELECT of the rows of units with several rows of a group, of one unit in ``part``."""
+    names = [f"p{i}" for i in range(len(keys))]
+    by = ", ".join(["u", *names])
+    owned = f"u IS NOT NULL AND hash(u) % {part} = 0"
+    rows = f"({_owned_sql(scan, keys, names, where)}) WHERE {owned}"
+    groups = f"SELECT {by}, count(*) AS c FROM {rows} GROUP BY {by}"
+    units = f"SELECT sum(c) AS c FROM ({groups}) GROUP BY u HAVING max(c) > 1"
+    return f"SELECT CAST(coalesce(sum(c), 0) AS BIGINT) FROM ({units})"
+
+
+def repeated_sql(scan: Scan, keys: tuple[ScanColumn, ...], where: str, most: int) -> str:
+    """Return the SELECT of links of units that have several rows of a group, with their rows c.
+
+    It returns ``most`` of them at most.
+    """
+    names = [f"p{i}" for i in range(len(keys))]
+    by = ", ".join(["u", *names])
+    rows = f"o AS NOT MATERIALIZED ({_owned_sql(scan, keys, names, where)})"
+    units = f"SELECT u FROM o WHERE u IS NOT NULL GROUP BY {by} HAVING count(*) > 1"
+    return f"WITH {rows} SELECT k, u, count(*) AS c FROM o WHERE u IN ({units}) GROUP BY k, u LIMIT {most}"
+
+
+def _owned_sql(scan: Scan, keys: tuple[ScanColumn, ...], names: list[str], where: str) -> str:
+    """Return the SELECT of links and keys with the unit, on DuckDB."""
+    rows = keyed_rows_sql(scan, keys, names, where)
+    assert scan.owner is not None
+    if not scan.owner.links:
+        return f"SELECT *, k AS u FROM ({rows})"
+    joined, unit = with_units(f"({rows})", scan)
+    return f"SELECT r.*, {unit} AS u FROM {joined}"
