@@ -2,13 +2,15 @@
 
 Everything that runs here is post-processing: ordinary SQL, free, within the owner's limits. The engine is
 sealed: it is a separate process without files, settings or extensions. It runs on one thread, so that the
-same tables always give the same answer in the same order. It drops the released tables after each query.
+same tables always give the same answer in the same order; on several where large public tables are read and
+the order is the same all the same (any_order.py). It drops the released tables after each query.
 What only picks columns of one released table needs no engine (projection.py); the process starts without it.
 """
 
 from __future__ import annotations
 
 import datetime
+import os
 import re
 import threading
 import time
@@ -72,6 +74,8 @@ _AT_ONCE = 20_000  # rows that are sent with one statement
 _TOGETHER = 100_000  # the same of arrays that are there
 _FEW = 500  # rows that are sent as lists; more are sent as arrays, which the engine need not take apart
 _SENT = {type(None), bool, int, float, str}  # values that are sent as they are
+_ROW_GROUP = 122_880  # rows of a table that DuckDB reads on one thread
+_OF_THREAD = 2**26  # bytes of memory that each thread must have
 _TRIES = 5  # processes that may be found unfit, one after the other
 _HANDED_DOWN = 64 * 2**20
 """Largest size in bytes of the rows that are handed down to SQL over private rows."""
@@ -92,8 +96,8 @@ class Sealed:
         self._tried: dict[str, tuple[int, int] | None] = {}
         self._lock, self._moment = threading.RLock(), threading.RLock()
         self._process: Process | None = None
-        # the columns of public tables that are there; None before there is a database
-        self._loaded: dict[str, frozenset[str]] | None = None
+        # the columns of public tables that are there, and their types; None before there is a database
+        self._loaded: dict[str, dict[str, str]] | None = None
         self._busy, self._stopped = False, False
 
     def start(self) -> None:
@@ -150,13 +154,15 @@ class Sealed:
                     if self._process is not None and (self._stopped or self._process.worn):
                         self._process.end()
 
-    def _all(self, sql: str, memory: int | None = None, rows: int | None = None) -> list[tuple[Any, ...]]:
+    def _all(
+        self, sql: str, memory: int | None = None, rows: int | None = None, threads: int = 1
+    ) -> list[tuple[Any, ...]]:
         """Return the rows of SQL, within the remaining time."""
         process = self._open()
         if self._seconds <= 0:
             raise Late
         try:
-            return process.run(sql, self._seconds, memory or self._limits.memory, rows)
+            return process.run(sql, self._seconds, memory or self._limits.memory, rows, threads)
         finally:
             self._seconds -= process.took
 
@@ -325,17 +331,35 @@ class Sealed:
         tables: Sequence[list[Finished]],
         types: Sequence[str],
         texted: bool,
+        spread: bool = True,
     ) -> list[tuple[Any, ...]]:
         self._load_tables(post.tables, post.sql)
         names = self._create(measures)
+        sql, threads = self._spread(post, measures, types) if spread and not texted else (post.sql, 1)
         try:
             for measure, columns in zip(measures, tables, strict=True):
                 self._fill(measure.name, columns, measure.intervals)
             if texted:
-                return self._all(_texted(post.sql, types), self._handed_down)
-            return self._all(_fetchable(post.sql, types), rows=self._limits.rows)
+                return self._all(_texted(sql, types), self._handed_down)
+            return self._all(_fetchable(sql, types), rows=self._limits.rows, threads=threads)
+        except Full:
+            if threads == 1 or self._stopped:
+                raise
         finally:
             self._drop(names)
+        return self._rows(post, measures, tables, types, texted, spread=False)  # one thread needs less memory
+
+    def _spread(self, post: Post, measures: Sequence[Measure], types: Sequence[str]) -> tuple[str, int]:
+        """Return SQL and the threads that it may run on: one, unless it reads many rows and has one order."""
+        threads = min(_cores(), self._limits.memory // _OF_THREAD)
+        if threads < 2 or not any(self._public.size(table) > _ROW_GROUP for table in post.tables):
+            return post.sql, 1
+        from dpsql.post.any_order import in_one_order
+
+        assert self._loaded is not None
+        columns = (column for table in post.tables for column in self._loaded[table].items())
+        ordered = in_one_order(post.sql, types, columns, bool(measures))
+        return (post.sql, 1) if ordered is None else (ordered, threads)
 
     def _create(self, measures: Sequence[Measure], numbered: bool = False) -> list[str]:
         """Create the released tables; ``numbered``: with the number of each row."""
@@ -402,7 +426,7 @@ class Sealed:
         assert self._loaded is not None
         every, there = self._public.columns(table), self._loaded.get(table)
         wanted = [name for name in every if mentioned is None or fold(name) in mentioned]
-        if there is not None and there.issuperset(wanted):
+        if there is not None and there.keys() >= {*wanted}:
             return
         # the second copy is the last one: what copies take must not grow with every column that is asked for
         wanted = every if there is not None else wanted or every[:1]
@@ -419,7 +443,7 @@ class Sealed:
             self._insert(into, types, sent)
         for start in range(0, len(arrays[0]) if arrays else 0, _TOGETHER):
             process.load_arrays(into, types, [_or_none(array[start : start + _TOGETHER]) for array in arrays])
-        self._loaded[table] = frozenset(wanted)
+        self._loaded[table] = dict(zip(wanted, kinds, strict=True))
 
     # ---- its end -----------------------------------------------------------------------------------
 
@@ -437,6 +461,12 @@ class Sealed:
             elif self._process is not None:
                 left(self._process)
                 self._process = None
+
+
+def _cores() -> int:
+    """Return the number of processors that this process may use."""
+    allowed = getattr(os, "sched_getaffinity", None)
+    return (os.cpu_count() or 1) if allowed is None else len(allowed(0))
 
 
 def _beyond(subject: str, more: str, paid: bool) -> DatabaseError:

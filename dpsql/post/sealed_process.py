@@ -124,10 +124,12 @@ class Process:
         self._owed += 1
         self._midway = False
 
-    def run(self, sql: str, seconds: float, memory: int, most: int | None) -> list[tuple[Any, ...]]:
+    def run(
+        self, sql: str, seconds: float, memory: int, most: int | None, threads: int = 1
+    ) -> list[tuple[Any, ...]]:
         """Return the rows of SQL, within limits of time, memory and number of rows (``most``)."""
         fetched: list[tuple[Any, ...]] = []
-        request: tuple[Any, ...] = ("run", sql)
+        request: tuple[Any, ...] = ("run", sql, threads)
         more = True
         self.took = 0.0
         while more:

@@ -69,7 +69,7 @@ class _Serving:
     def __init__(self) -> None:
         self._connection: duckdb.DuckDBPyConnection | None = None
         self._mapped, self._loaded = 0, 0  # bytes of an empty database, and of what was loaded since
-        self._memory = 0
+        self._memory, self._threads = 0, 1
         self.began = 0  # bytes that were mapped when the request arrived
         self._sent = f"sent {os.urandom(8).hex()}"  # a name that no table has
 
@@ -99,11 +99,12 @@ class _Serving:
 
     def _open(self, settings: list[str], memory: int) -> tuple[Any, ...]:
         """Open an empty database."""
-        self._memory, self._loaded = memory, 0
+        self._memory, self._loaded, self._threads = memory, 0, 1
         self._connection = duckdb.connect(
             ":memory:",
             config={
                 "threads": 1,
+                "allowed_configs": "[threads]",
                 "autoinstall_known_extensions": "false",
                 "autoload_known_extensions": "false",
                 "disable_database_invalidation": "true",  # a failure is one statement's
@@ -122,6 +123,7 @@ class _Serving:
     def _load(self, sql: str, parameters: list[list[object]] | None) -> tuple[Any, ...]:
         """Run a statement that loads public or released rows, without a limit of memory."""
         assert self._connection is not None
+        self._use(1)  # rows are inserted in their order
         before = _sizes()[1]
         self._connection.execute(sql, parameters)
         # what the request took is free again, and stays mapped: it is no sign of what statements use
@@ -139,8 +141,9 @@ class _Serving:
         finally:
             self._connection.unregister(self._sent)
 
-    def _run(self, sql: str) -> tuple[Any, ...]:
+    def _run(self, sql: str, threads: int) -> tuple[Any, ...]:
         assert self._connection is not None
+        self._use(threads)
         self._hold()
         self._connection.execute(sql)
         return self._more()
@@ -157,6 +160,12 @@ class _Serving:
         """Return the names and types of the columns of the last statement."""
         assert self._connection is not None
         return "columns", [(str(name), str(kind)) for name, kind, *_ in self._connection.description or ()]
+
+    def _use(self, threads: int) -> None:
+        assert self._connection is not None
+        if threads != self._threads:
+            self._connection.execute(f"SET threads = {threads}")
+            self._threads = threads
 
     def _hold(self) -> None:
         if self._mapped:
