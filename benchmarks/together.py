@@ -110,7 +110,9 @@ def _view(db: dpsql.Connection, draws: int) -> tuple[Any, ...]:
         if ratio is not None
     )
     assert view.applied is not None
-    groups = view.rule.groups_listed()
+    listed = view.rule.groups_listed()
+    assert listed is not None
+    groups = listed.groups
     rows = _ranges(groups)
     strategy, one = view.applied.strategy, view.measure.statistics[0].most
     by_cell = np.zeros((QUESTIONS, strategy.cells))

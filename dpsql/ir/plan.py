@@ -18,6 +18,7 @@ from dpsql.ir.bound import Bound, Missing
 from dpsql.ir.column import Column, Value, unique
 from dpsql.ir.detail import Detail
 from dpsql.ir.event import Event, ThresholdEvent
+from dpsql.ir.listed_groups import ListedGroups
 from dpsql.ir.measure import Measure, Post
 from dpsql.ir.options import Goal
 from dpsql.ir.relation import StageInput, tables_read
@@ -80,7 +81,7 @@ class PublicKeys:
     domains: tuple[tuple[Value, ...], ...]
     sets: tuple[tuple[int, tuple[int, ...]], ...] = ()
     tied: tuple[tuple[tuple[int, ...], tuple[tuple[Value, ...], ...]], ...] = ()
-    _groups: tuple[tuple[Value, ...], ...] | None = field(init=False, compare=False, repr=False)
+    _listed: ListedGroups | None = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         if any(len(unique(values)) < len(values) for values in self.domains):
@@ -89,16 +90,20 @@ class PublicKeys:
             raise ValueError("a grouping set is listed twice")
         if any(len(dict.fromkeys(rows)) < len(rows) for _, rows in self.tied):
             raise ValueError("a combination of public keys is listed twice")
-        object.__setattr__(self, "_groups", None)
+        object.__setattr__(self, "_listed", None)
 
     def groups(self) -> tuple[tuple[Value, ...], ...]:
         """Return all groups that are shown; each time the same."""
-        if self._groups is None:
-            object.__setattr__(self, "_groups", tuple(self._listed()))
-        assert self._groups is not None
-        return self._groups
+        return self.listed().groups
 
-    def _listed(self) -> list[tuple[Value, ...]]:
+    def listed(self) -> ListedGroups:
+        """Return all groups that are shown, with their order; each time the same."""
+        if self._listed is None:
+            object.__setattr__(self, "_listed", ListedGroups(self._all))
+        assert self._listed is not None
+        return self._listed
+
+    def _all(self) -> list[tuple[Value, ...]]:
         if not self.sets:
             return self._combined([None] * len(self.domains), range(len(self.domains)))
         groups: list[tuple[Value, ...]] = []
@@ -106,8 +111,8 @@ class PublicKeys:
             groups += self._combined([number, *[None] * (len(self.domains) - 1)], positions)
         return groups
 
-    def groups_listed(self) -> Sequence[tuple[Value, ...]]:
-        return self.groups()
+    def groups_listed(self) -> ListedGroups | None:
+        return self.listed()
 
     def sizes(self) -> dict[int, int]:
         """Return the number of groups of each grouping set by its number; 0 is the only one without sets."""
@@ -158,9 +163,9 @@ class Threshold:
     listed: PublicKeys | None = None
     least: int = 1
 
-    def groups_listed(self) -> Sequence[tuple[Value, ...]]:
+    def groups_listed(self) -> ListedGroups | None:
         """Return the groups that are shown whatever their numbers."""
-        return () if self.listed is None else self.listed.groups()
+        return None if self.listed is None else self.listed.listed()
 
 
 KeyRule: TypeAlias = PublicKeys | Threshold | SyntheticRows

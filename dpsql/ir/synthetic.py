@@ -7,8 +7,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from dpsql.ir.column import Value
 from dpsql.ir.event import ChoiceEvent, Event, GaussianEvent
 from dpsql.lazy_dataclass import dataclass
@@ -43,6 +41,5 @@ class SyntheticRows:
     domains: tuple[tuple[Value, ...], ...]
     plan: SyntheticPlan
 
-    def groups_listed(self) -> Sequence[tuple[Value, ...]]:
+    def groups_listed(self) -> None:
         """Return the groups that are shown whatever is measured: none."""
-        return ()

@@ -100,7 +100,7 @@ class ReleasedTable:
 
     __slots__ = ("_sums", "groups")
 
-    def __init__(self, groups: list[tuple[Value, ...]], sums: NDArray[np.int64] | Rows) -> None:
+    def __init__(self, groups: Sequence[tuple[Value, ...]], sums: NDArray[np.int64] | Rows) -> None:
         self.groups = groups
         self._sums = sums
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 
 from dpsql.ir.measure import Measure
-from dpsql.ir.plan import MeasurePlan, StagePlan
+from dpsql.ir.plan import KeyRule, MeasurePlan, PublicKeys, StagePlan
 from dpsql.ir.strategy import Rows
 from dpsql.once_each import once_each
 from dpsql.plan.terms import Terms
@@ -32,7 +32,7 @@ def digest_of(stages: tuple[StagePlan, ...], terms: Terms) -> str:
 
 def _parts(planned: MeasurePlan) -> list[str]:
     *read, finishes = _of_measure(planned.measure)
-    parts = [*read, written(planned.rule), written(planned.shape), written(planned.noise), finishes]
+    parts = [*read, _of_rule(planned.rule), written(planned.shape), written(planned.noise), finishes]
     if planned.details:
         parts.append(written(planned.details))
     if planned.runs is not None:
@@ -54,6 +54,15 @@ def _parts(planned: MeasurePlan) -> list[str]:
 @once_each
 def _of_measure(measure: Measure) -> list[str]:
     return list(map(written, (measure.relation, measure.keys, measure.statistics, measure.finishes)))
+
+
+def _of_rule(rule: KeyRule) -> str:
+    if not isinstance(rule, PublicKeys):
+        return written(rule)
+    listed = rule.listed()
+    if listed.written is None:
+        listed.written = written(rule)
+    return listed.written
 
 
 def _digest(rows: Rows) -> str:

@@ -9,7 +9,7 @@ A measure that reads numbers released by an earlier stage has no half-width: the
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from dpsql.aggregates import Floats, Need, Sums, shelf
 from dpsql.detail_kinds import part
 from dpsql.ir.column import Interval, Kind, Type, Value, decimal_size, type_range
-from dpsql.ir.finished import Finished
+from dpsql.ir.finished import Decimals, Finished
 from dpsql.ir.measure import Finish, Line
 from dpsql.ir.plan import MeasurePlan, Noise, Threshold
 from dpsql.ir.statistic import CELLS, Part, Statistic
@@ -132,15 +132,22 @@ def _finished(
     sums = np.stack([_added(released.sums, cells) for cells in finish.statistics], axis=1)
     estimate = estimated(finish, statistics, sums.astype(np.float64))
     if not is_linear(finish):
-        values: list[Value] = [None if math.isnan(number) else float(number) for number in estimate]
+        values: Sequence[Value] = [None if math.isnan(number) else float(number) for number in estimate]
     else:
         values = _exact(finish, statistics, sums)
     reach = _reach(finish, statistics, sums.astype(np.float64), released, planned, spread, confidence)
     below, above = as_delivered(reach.below, finish.type), as_delivered(reach.above, finish.type)
-    numbers = [math.nan if value is None else float(value) for value in values]  # type: ignore[arg-type]  # numbers of aggregates
-    delivered = np.array(numbers, dtype=np.float64)
+    delivered = _numbers(values)
     half = np.maximum(np.abs(below), np.abs(above))
     return Finished(finish.call.name, finish.type, values, half, delivered - below, delivered + above)
+
+
+def _numbers(values: Sequence[Value]) -> Floats:
+    """Return the values of an aggregate as floats, NaN where there is none."""
+    if isinstance(values, Decimals):
+        return values.floats()
+    numbers = [math.nan if value is None else float(value) for value in values]  # type: ignore[arg-type]  # numbers of aggregates
+    return np.array(numbers, dtype=np.float64)
 
 
 def reach_anywhere(finish: Finish, planned: MeasurePlan, confidence: float) -> float | None:
@@ -206,7 +213,7 @@ def _measured(finish: Finish, statistics: list[Statistic], sums: Floats) -> Sums
             return Sums(total=number)
 
 
-def _exact(finish: Finish, statistics: list[Statistic], sums: NDArray[np.int64]) -> list[Value]:
+def _exact(finish: Finish, statistics: list[Statistic], sums: NDArray[np.int64]) -> Sequence[Value]:
     """Convert counts or sums from grid steps to exact values of the column's type.
 
     Each value is (a * first + b * second + ...) / d, with integers a, b, ... and d from the plan.
@@ -222,12 +229,23 @@ def _exact(finish: Finish, statistics: list[Statistic], sums: NDArray[np.int64])
             pairs = zip(weights, counts, strict=True)
             weights = [total + finish.line.offset * count for total, count in pairs]
     if len(weights) == 1 and finish.type.kind is Kind.INTEGER and _is_small(sums, weights[0]):
-        factor, d = weights[0].as_integer_ratio()
         ends = type_range(finish.type)
-        halves = (2 * factor * sums[:, 0] + d) // (2 * d)
-        return list(np.clip(halves, int(max(ends.low, -MOST)), int(min(ends.high, MOST))).tolist())
+        near = _nearest(sums, weights[0])
+        return list(np.clip(near, int(max(ends.low, -MOST)), int(min(ends.high, MOST))).tolist())
+    if len(weights) == 1 and finish.type.kind is Kind.DECIMAL:
+        width, scale = decimal_size(finish.type)
+        if _is_small(sums, weights[0] * 10**scale):
+            most = min(10**width - 1, MOST)
+            return Decimals(np.clip(_nearest(sums, weights[0] * 10**scale), -most, most), scale)
     numbers = [sums[:, 0].tolist()] if len(weights) == 1 else sums.T.tolist()
     return rounded(list(zip(numbers, weights, strict=True)), finish.type)
+
+
+def _nearest(sums: NDArray[np.int64], weight: Fraction) -> NDArray[np.int64]:
+    """Return the whole numbers next to the weighted sums, halves upwards."""
+    factor, d = weight.as_integer_ratio()
+    near: NDArray[np.int64] = (2 * factor * sums[:, 0] + d) // (2 * d)
+    return near
 
 
 def _is_small(sums: NDArray[np.int64], weight: Fraction) -> bool:

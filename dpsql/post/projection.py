@@ -171,7 +171,7 @@ def _unquoted(name: str) -> str:
     return name.replace('""', '"')
 
 
-def _ordered(orders: Sequence[_Order], columns: Sequence[list[Any]]) -> list[int] | None:
+def _ordered(orders: Sequence[_Order], columns: Sequence[Sequence[Any]]) -> list[int] | None:
     """Return the places of the rows in this order; None if it is not the only one, or not certain."""
     if any(value != value for values in columns for value in values):
         return None
@@ -186,11 +186,11 @@ def _ordered(orders: Sequence[_Order], columns: Sequence[list[Any]]) -> list[int
     return places
 
 
-def _by_name(finished: Sequence[Finished], measure: Measure) -> dict[str, list[Any]]:
+def _by_name(finished: Sequence[Finished], measure: Measure) -> dict[str, Sequence[Any]]:
     """Return the values of a released table by its columns' names."""
     from dpsql.facts.released_columns import high_of, low_of, margin_of
 
-    values: dict[str, list[Any]] = {}
+    values: dict[str, Sequence[Any]] = {}
     for column in finished:
         size = len(column.values)
         values[column.name] = column.values

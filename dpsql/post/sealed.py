@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from dpsql.errors import DatabaseError, interrupted, refuse
 from dpsql.ir.column import BIGINT, DOUBLE, Kind, Type, type_named
+from dpsql.ir.finished import Decimals, Finished
 from dpsql.ir.measure import REPLICA_ID, REPLICA_NUMBER, REPLICAS, replicas_of
 from dpsql.policy.model import LimitsRule
 from dpsql.policy.names import fold, perhaps
@@ -31,7 +32,6 @@ from dpsql.post.sealed_process import Failed, Full, Late, Many, Process, does_no
 if TYPE_CHECKING:  # a session opens before what makes these has loaded
     from numpy.typing import NDArray
 
-    from dpsql.ir.finished import Finished
     from dpsql.ir.measure import Measure, Post
     from dpsql.post.replicas import Replica
 
@@ -76,6 +76,7 @@ _FEW = 500  # rows that are sent as lists; more are sent as arrays, which the en
 _SENT = {type(None), bool, int, float, str}  # values that are sent as they are
 _ROW_GROUP = 122_880  # rows of a table that DuckDB reads on one thread
 _OF_THREAD = 2**26  # bytes of memory that each thread must have
+_SCALES = 18  # digits after the point of decimals that are sent as whole numbers
 _TRIES = 5  # processes that may be found unfit, one after the other
 _HANDED_DOWN = 64 * 2**20
 """Largest size in bytes of the rows that are handed down to SQL over private rows."""
@@ -383,7 +384,7 @@ class Sealed:
 
     def _fill(self, name: str, columns: list[Finished], intervals: bool, numbered: bool = False) -> None:
         types: list[str] = []
-        lists: list[list[object]] = []
+        lists: list[Sequence[object]] = []
         for column in columns:
             types.append(_spelled(column.type))
             lists.append(_all_sent(column.values, types[-1]))
@@ -402,15 +403,21 @@ class Sealed:
             lists.append(list(range(len(lists[0]))))
         self._insert(f"temp.{quote(name)}", types, lists, wait=False)
 
-    def _insert(self, table: str, types: list[str], lists: list[list[object]], *, wait: bool = True) -> None:
+    def _insert(
+        self, table: str, types: list[str], lists: Sequence[Sequence[object]], *, wait: bool = True
+    ) -> None:
         """Insert rows, given column by column, into a table that is named with its schema."""
         listed = ", ".join(f"unnest(TRY_CAST(? AS {kind}[]))" for kind in types)
         for start in range(0, len(lists[0]), _AT_ONCE):
             some = [values[start : start + _AT_ONCE] for values in lists]
             if len(some[0]) > _FEW:
-                self._open().load_arrays(table, types, [array_of(values) for values in some], wait=wait)
+                casts = [_cast(values, kind) for values, kind in zip(some, types, strict=True)]
+                self._open().load_arrays(table, casts, [array_of(values) for values in some], wait=wait)
             else:
-                self._open().load(f"INSERT INTO {table} SELECT {listed}", some, wait=wait)
+                sent: list[list[object]] = [
+                    [*map(str, each)] if isinstance(each, Decimals) else [*each] for each in some
+                ]
+                self._open().load(f"INSERT INTO {table} SELECT {listed}", sent, wait=wait)
 
     def _load_tables(self, tables: Sequence[str], sql: str) -> None:
         """Copy what SQL can read of public tables into the engine once, under their names in the policy."""
@@ -442,7 +449,8 @@ class Sealed:
             sent = [_all_sent(column, kind) for column, kind in zip(some, types, strict=True)]
             self._insert(into, types, sent)
         for start in range(0, len(arrays[0]) if arrays else 0, _TOGETHER):
-            process.load_arrays(into, types, [_or_none(array[start : start + _TOGETHER]) for array in arrays])
+            casts = [_cast((), kind) for kind in types]
+            process.load_arrays(into, casts, [_or_none(array[start : start + _TOGETHER]) for array in arrays])
         self._loaded[table] = dict(zip(wanted, kinds, strict=True))
 
     # ---- its end -----------------------------------------------------------------------------------
@@ -482,7 +490,9 @@ def array_of(column: Sequence[object]) -> NDArray[Any]:
     """Return the values of a column as an array: numbers and booleans as such, others as text, or None."""
     import numpy as np
 
-    kinds = {type(value) for value in column}
+    if isinstance(column, Decimals):
+        return column.units
+    kinds = {*map(type, column)}
     if kinds == {int}:
         with suppress(OverflowError):  # beyond 64 bits they go as text
             return np.array(column, np.int64)
@@ -524,8 +534,18 @@ def _spelled_name(sql: str) -> str:
     return "VARCHAR" if sql.startswith("ENUM(") or sql == '"NULL"' else sql
 
 
-def _all_sent(values: Sequence[object], kind: str) -> list[object]:
+def _cast(values: Sequence[object], kind: str) -> tuple[str, str]:
+    """Return the SQL before and after the name of a column of ``array_of`` that makes it one of this type."""
+    if not isinstance(values, Decimals) or not values.scale:
+        return "TRY_CAST(", f" AS {kind})"
+    digit = f"0.{'1':0>{values.scale}}"  # a literal of this scale
+    return "TRY_CAST(CAST(", f" AS DECIMAL(19,0)) * {digit} AS {kind})"
+
+
+def _all_sent(values: Sequence[object], kind: str) -> Sequence[object]:
     """Convert the values of a column for the process."""
+    if isinstance(values, Decimals) and values.scale <= _SCALES:
+        return values
     kinds = {*map(type, values)}
     if kinds == {Decimal}:
         return list(map(str, values))

@@ -106,10 +106,13 @@ class Process:
         self._load(("load", sql, parameters), wait)
 
     def load_arrays(
-        self, table: str, types: list[str], arrays: list[NDArray[Any]], *, wait: bool = True
+        self, table: str, casts: list[tuple[str, str]], arrays: list[NDArray[Any]], *, wait: bool = True
     ) -> None:
-        """Insert rows into a table (SQL, with its schema), column by column, without limits."""
-        self._load(("arrays", table, types, arrays), wait)
+        """Insert rows into a table (SQL, with its schema), column by column, without limits.
+
+        ``casts`` is the SQL before and after each column's name.
+        """
+        self._load(("arrays", table, casts, arrays), wait)
 
     def _load(self, request: tuple[Any, ...], wait: bool) -> None:
         if wait or self._owed >= _MOST_OWED:

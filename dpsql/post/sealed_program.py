@@ -131,10 +131,10 @@ class _Serving:
         self._loaded += max(0, in_memory - before, mapped - self.began)
         return ("loaded",)
 
-    def _arrays(self, table: str, types: list[str], arrays: list[Any]) -> tuple[Any, ...]:
+    def _arrays(self, table: str, casts: list[tuple[str, str]], arrays: list[Any]) -> tuple[Any, ...]:
         """Insert rows, an array for each column, into a table with its schema; all are cast to its types."""
         assert self._connection is not None
-        listed = ", ".join(f"TRY_CAST(c{at} AS {kind})" for at, kind in enumerate(types))
+        listed = ", ".join(f"{before}c{at}{after}" for at, (before, after) in enumerate(casts))
         self._connection.register(self._sent, {f"c{at}": array for at, array in enumerate(arrays)})
         try:
             return self._load(f'INSERT INTO {table} SELECT {listed} FROM "{self._sent}"', None)

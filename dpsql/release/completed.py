@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from dpsql.ir.column import Value
+from dpsql.ir.listed_groups import ListedGroups
 from dpsql.ir.plan import MeasurePlan, PublicKeys, Threshold
 from dpsql.ir.synthetic import SyntheticRows
 from dpsql.ir.table import ExactTable
@@ -27,9 +28,7 @@ def completed(
     if listed is None:
         return exact.groups, exact.sums
     groups = listed.groups()
-    measured, shown = keyed(exact.groups, groups)
-    places = dict(zip(measured, range(len(measured)), strict=True))
-    of = np.array([places.get(group, -1) for group in shown], dtype=np.int64)
+    of = _places(exact.groups, listed.listed())
     sums = np.zeros((len(groups), exact.sums.shape[1]), dtype=np.int64)
     sums[of >= 0] = exact.sums[of[of >= 0]]
     if isinstance(planned.rule, PublicKeys):
@@ -37,6 +36,13 @@ def completed(
     public = {number for number, _ in listed.sets}
     unlisted = [i for i, group in enumerate(exact.groups) if group[0] not in public]
     return [*groups, *(exact.groups[i] for i in unlisted)], np.concatenate((sums, exact.sums[unlisted]))
+
+
+def _places(exact: Sequence[tuple[Value, ...]], listed: ListedGroups) -> NDArray[np.int64]:
+    """Return the place of each listed group in the exact table; -1 where it is not there."""
+    measured, shown = keyed(exact, listed)
+    places = dict(zip(measured, range(len(measured)), strict=True))
+    return np.array([places.get(group, -1) for group in shown], dtype=np.int64)
 
 
 def _public_keys(planned: MeasurePlan) -> PublicKeys | None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from itertools import chain
 
 from dpsql.ir.column import Value
+from dpsql.ir.listed_groups import ListedGroups, are_plain
 
 
 def plain(group: tuple[Value, ...]) -> tuple[tuple[str, Value], ...]:
@@ -18,7 +18,10 @@ def plain(group: tuple[Value, ...]) -> tuple[tuple[str, Value], ...]:
     )
 
 
-def keyed(*parts: Sequence[tuple[Value, ...]]) -> list[Sequence[Hashable]]:
-    """Return hashable forms of the groups of several tables: the groups themselves where these will do."""
-    kinds = {*map(type, chain.from_iterable(chain.from_iterable(parts)))}
-    return [*parts] if kinds <= {int, str} else [[plain(group) for group in groups] for groups in parts]
+def keyed(
+    groups: Sequence[tuple[Value, ...]], listed: ListedGroups
+) -> tuple[Sequence[Hashable], Sequence[Hashable]]:
+    """Return hashable forms of groups and of listed ones: the groups themselves where these will do."""
+    if listed.are_plain and are_plain(groups):
+        return groups, listed.groups
+    return [plain(group) for group in groups], [plain(group) for group in listed.groups]

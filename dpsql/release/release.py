@@ -59,17 +59,29 @@ def release(
         groups, noisy = _only(kept, groups, noisy)
     if threshold is None:
         groups, noisy = _only(shown(groups, noisy, planned), groups, noisy)
-    order = order_of(groups)
-    ordered = [groups[i] for i in order]
+    order, ordered = _in_order(groups, planned)
     numbers = [noisy[order]]
     for detail_plan, weights in zip(planned.details, exact.details, strict=True):
         numbers.append(released_detail(detail_plan, weights, ordered, draw, choose))
     return ReleasedTable(ordered, np.concatenate(numbers, axis=1))
 
 
+def _in_order(
+    groups: Sequence[tuple[Value, ...]], planned: MeasurePlan
+) -> tuple[Sequence[int], Sequence[tuple[Value, ...]]]:
+    """Return the order in which groups are released, and the groups in it."""
+    listed = planned.rule.groups_listed()
+    if listed is not None and groups is listed.groups:
+        return listed.order, listed.ordered
+    order = order_of(groups)
+    return order, [groups[place] for place in order]
+
+
 def _only(
     kept: NDArray[np.bool_], groups: Sequence[tuple[Value, ...]], noisy: NDArray[np.int64]
-) -> tuple[list[tuple[Value, ...]], NDArray[np.int64]]:
+) -> tuple[Sequence[tuple[Value, ...]], NDArray[np.int64]]:
+    if kept.all() and not isinstance(groups, ExactGroups):
+        return groups, noisy
     places = np.flatnonzero(kept).tolist()
     taken = groups.taken(places) if isinstance(groups, ExactGroups) else [groups[place] for place in places]
     return taken, noisy[kept]

@@ -14,7 +14,7 @@ Test    tests/privacy/test_keys_alone.py
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from dpsql.ir.column import Column, Fact, Kind, Value
@@ -38,7 +38,7 @@ def in_rounds(planned: MeasurePlan, release_round: Round) -> ReleasedTable:
     return _merge(first, release_round(without(planned.again, first.groups)))
 
 
-def without(planned: MeasurePlan, groups: list[tuple[Value, ...]]) -> MeasurePlan:
+def without(planned: MeasurePlan, groups: Sequence[tuple[Value, ...]]) -> MeasurePlan:
     """Return the measure over the rows that are in none of these groups."""
     if not groups:
         return planned
@@ -69,7 +69,7 @@ def _dated(value: Value) -> Value:
 def _merge(first: ReleasedTable, second: ReleasedTable) -> ReleasedTable:
     known = {plain(group) for group in first.groups}
     new = [i for i, group in enumerate(second.groups) if plain(group) not in known]
-    groups = first.groups + [second.groups[i] for i in new]
+    groups = [*first.groups, *(second.groups[i] for i in new)]
     sums = np.concatenate((first.sums, second.sums[new]))
     order = sorted(range(len(groups)), key=lambda i: tuple(rank(value) for value in groups[i]))
     return ReleasedTable([groups[i] for i in order], sums[order])

@@ -18,6 +18,7 @@ from itertools import chain
 
 from dpsql.ir.column import Value
 from dpsql.ir.export import ExportPlan, RandomizedColumn, ReleasedExport
+from dpsql.ir.listed_groups import ListedGroups
 from dpsql.ir.plan import MeasurePlan
 from dpsql.ir.table import ReleasedTable, Rows
 from dpsql.late_numpy import np
@@ -33,19 +34,31 @@ def to_bytes(tables: list[ReleasedTable], measures: Sequence[MeasurePlan] = ()) 
     """
     stored = []
     for number, table in enumerate(tables):
-        groups = _groups(table.groups, measures[number].rule.groups_listed() if measures else ())
-        stored.append({"groups": groups, "sums": table.sums.tolist()})
-    return json.dumps(stored, separators=(",", ":")).encode()
+        groups = _groups(table.groups, measures[number].rule.groups_listed() if measures else None)
+        written = json.dumps(groups, separators=(",", ":"))
+        stored.append(f'{{"groups":{written},"sums":{_sums(table)}}}')
+    return f"[{','.join(stored)}]".encode()
 
 
-def _groups(groups: Sequence[tuple[Value, ...]], listed: Sequence[tuple[Value, ...]]) -> list[object]:
+def _sums(table: ReleasedTable) -> str:
+    """Print the numbers as JSON, without a list for each group."""
+    width = table.sums.shape[1]
+    numbers = map(str, table.sums.ravel().tolist())
+    rows = map(",".join, zip(*[numbers] * width, strict=True)) if width else [""] * len(table.groups)
+    return f"[[{'],['.join(rows)}]]" if table.groups else "[]"
+
+
+def _groups(groups: Sequence[tuple[Value, ...]], listed: ListedGroups | None) -> Sequence[object]:
     """Return groups as they are stored: those that are listed by their places."""
-    if any(listed):
-        same = {id(group): place for place, group in enumerate(listed)}
+    every = () if listed is None else listed.groups
+    if listed is not None and any(every):
+        if groups is listed.ordered:
+            return listed.order
+        same = {id(group): place for place, group in enumerate(every)}
         found = [same.get(id(group)) for group in groups]
         if None not in found:
             return [*found]
-    places = _places(listed)
+    places = _places(every)
     written = _written(groups)
     return [places.get(json.dumps(group), group) for group in written] if places else [*written]
 
@@ -60,8 +73,9 @@ def from_bytes(stored: bytes, widths: list[int], measures: Sequence[MeasurePlan]
     """Restore the tables; ``widths`` are the numbers of statistics of their ``measures``."""
     tables = []
     for number, (table, width) in enumerate(zip(json.loads(stored), widths, strict=True)):
-        listed = measures[number].rule.groups_listed() if _has_places(table) else ()
-        groups = [listed[group] if isinstance(group, int) else group for group in _read(table["groups"])]
+        listed = measures[number].rule.groups_listed() if _has_places(table) else None
+        every = () if listed is None else listed.groups
+        groups = [every[group] if isinstance(group, int) else group for group in _read(table["groups"])]
         tables.append(ReleasedTable(groups, Rows(table["sums"], width)))
     return tables
 

@@ -61,6 +61,8 @@ def with_(value: Any, name: str, field: Any) -> Any:
     """A copy that no check of its class has seen."""
     made = copy.copy(value)
     object.__setattr__(made, name, field)
+    if isinstance(made, plan.PublicKeys) and name != "_listed":
+        object.__setattr__(made, "_listed", None)  # as ``replace`` leaves it
     return made
 
 
@@ -92,7 +94,7 @@ PLANS_LEAVE_OUT = {
     "Dense.matrix": "found for what is asked, and filed; its norm is declared",
     "Fact.order": "of columns that conditions and checks compare, which the relation holds",
     "Join.added": "who wrote a part of the condition",
-    "PublicKeys._groups": "computed from the lists",
+    "PublicKeys._listed": "computed from the lists",
     "Measure.added_up": "in the SQL above",
     "Measure.aggregates": "finishes and details are made of them",
     "Measure.fitted": "the clip that was chosen is in the noise's sensitivity",

@@ -266,3 +266,12 @@ def test_an_exact_table_is_never_stored_or_copied() -> None:
     with pytest.raises(TypeError, match="not JSON serializable"):
         json.dumps(hot)
     assert not hasattr(hot, "__dict__")
+
+
+def test_numbers_are_stored_as_json_stores_lists() -> None:
+    for width in range(4):
+        for rows in (0, 1, 3):
+            sums = np.arange(rows * width, dtype=np.int64).reshape(rows, width) * -(10**17)
+            stored = to_bytes([ReleasedTable([(place, "x") for place in range(rows)], sums)])
+            known = [{"groups": [[place, "x"] for place in range(rows)], "sums": sums.tolist()}]
+            assert stored == json.dumps(known, separators=(",", ":")).encode()

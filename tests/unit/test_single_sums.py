@@ -33,7 +33,8 @@ def measures(db: dpsql.Connection, sql: str) -> list[MeasurePlan]:
 def both(planned: MeasurePlan, seed: int) -> tuple[list[Finished], list[Finished] | None]:
     """The columns that arrays give, and those of the same table as it is stored."""
     random = np.random.default_rng(seed)
-    width, groups = planned.measure.width, planned.rule.groups_listed() or [()]
+    known = planned.rule.groups_listed()
+    width, groups = planned.measure.width, [()] if known is None else known.groups
     sizes = 2.0 ** random.integers(0, 61, (len(groups), width))
     sums = np.rint(random.uniform(-1, 1, (len(groups), width)) * sizes).astype(np.int64)
     stored = Rows(sums.tolist(), width)
