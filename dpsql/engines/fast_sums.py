@@ -36,9 +36,11 @@ from dpsql.engines.relation_sql import Reading
 from dpsql.engines.repeated_units import RepeatedUnits
 from dpsql.engines.row_cells import Ends, Row, rows_sql
 from dpsql.engines.special_units import Limits, SpecialUnits
+from dpsql.engines.special_units_sql import conditions_sql, meeting_sql
 from dpsql.engines.temporary_tables import InOwnInstance, TemporaryTables
 from dpsql.engines.unit_totals import UnitTotals
-from dpsql.facts.light_units import row_source
+from dpsql.facts.columns_read import private_scans
+from dpsql.facts.light_units import RowSource, row_source
 from dpsql.ir.plan import MeasurePlan, Shape, Threshold
 from dpsql.ir.statistic import Statistic
 from dpsql.lazy_dataclass import dataclass
@@ -69,6 +71,7 @@ class FastSums:
     _totals: UnitTotals = field(init=False)
     _asked: Counter[str] = field(default_factory=Counter)
     _sizes: dict[str, int] = field(default_factory=dict)
+    _most: dict[tuple[str, str], bool] = field(default_factory=dict)
     _rounds: bool | None = None
     _texts: PrintedOnce = field(default_factory=PrintedOnce)
 
@@ -88,7 +91,8 @@ class FastSums:
         if size < self.limits.least:
             return self._of_few(planned, 0 < size * source.fan * planned.measure.copies <= self.few)
         self._asked[source.scan.table] += 1
-        if self._asked[source.scan.table] <= self.limits.before:
+        first = self._asked[source.scan.table] <= self.limits.before
+        if first and not self._reads_most(planned, source, size):
             row = self._narrow_row(planned, size * source.fan)
             return measure_sql(planned, dialect=self.dialect, row=row)
         arithmetic, special = self._arithmetic(planned, size * source.fan), None
@@ -120,11 +124,13 @@ class FastSums:
         return self._texts.text(planned, (few,), lambda: measure_sql(planned, few, self.dialect))
 
     def again(self, planned: MeasurePlan) -> bool:
-        """Whether the measure reads a large table that another one has read."""
+        """Whether the measure reads a large table that another one has read, or most of it."""
         source = row_source(planned.measure.uncopied)
-        if source is None or self._size(source.scan.table) < self.limits.least:
+        size = 0 if source is None else self._size(source.scan.table)
+        if source is None or size < self.limits.least:
             return False
-        return self._asked[source.scan.table] >= self.limits.before
+        read = self._asked[source.scan.table] >= self.limits.before
+        return read or self._reads_most(planned, source, size)
 
     def many_groups(self, planned: MeasurePlan) -> bool:
         """Whether there may be many groups of which few are shown, and sums are all that is released."""
@@ -141,7 +147,22 @@ class FastSums:
         self._totals.forget()
         self._extremes.forget()
         self._texts.forget()
-        self._sizes = {}
+        self._sizes, self._most = {}, {}
+
+    def _reads_most(self, planned: MeasurePlan, source: RowSource, size: int) -> bool:
+        """Whether a first measure reads so many rows that it takes less to find out who is special first.
+
+        A sum per unit and group of all these rows takes more time, and several times the memory. Of several
+        private tables the others may leave few rows.
+        """
+        if self.dialect is not DUCKDB or private_scans(planned.measure) > 1:
+            return False
+        table, where = source.scan.table, conditions_sql(planned, source.scan)
+        if where and (table, where) not in self._most:
+            [(rows,)] = self.run(f"SELECT count(*) FROM {meeting_sql(table, where)}")
+            assert isinstance(rows, int)
+            self._most[table, where] = rows >= self.limits.unselective * size
+        return not where or self._most[table, where]
 
     def _size(self, table: str) -> int:
         if table in self.left_out:

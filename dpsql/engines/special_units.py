@@ -75,14 +75,14 @@ class Limits:
     """When rows are summed apart.
 
     ``least`` is the rows of a table below which sums per unit take less time. What a table has is found out
-    when ``before`` measures have read it: finding out takes longer than one measure. ``most`` is the part of
-    its rows that may be special; ``distinct`` where units are counted too, since then all rows are grouped
-    by unit anyway, unless keys are public, and a copy has ranks and codes alone. ``copied`` is the part up to
-    which the rows are copied, ``long`` where the copy has texts or units as they are, which take longer to
-    read than in the table. All copies take about ``bytes`` at most. Above the part ``few``, rows that a
-    query's conditions leave out are not counted, where the conditions were asked before. ``repeated`` is the
-    part of the rows that units with several rows of a group may have (repeated_units.py), which is found out
-    after ``unrepeated`` measures.
+    when ``before`` measures have read it, since finding out takes longer than one measure, or when one reads
+    the part ``unselective`` of it. ``most`` is the part of its rows that may be special; ``distinct`` where
+    units are counted too, since then all rows are grouped by unit anyway, unless keys are public, and a copy
+    has ranks and codes alone. ``copied`` is the part up to which the rows are copied, ``long`` where the copy
+    has texts or units as they are, which take longer to read than in the table. All copies take about
+    ``bytes`` at most. Above the part ``few``, rows that a query's conditions leave out are not counted, where
+    the conditions were asked before. ``repeated`` is the part of the rows that units with several rows of a
+    group may have (repeated_units.py), which is found out after ``unrepeated`` measures.
     """
 
     least: int = 50_000
@@ -93,6 +93,7 @@ class Limits:
     long: float = 1 / 4
     bytes: int = 2**28
     few: float = 1 / 100
+    unselective: float = 1 / 2
     repeated: float = 1 / 50
     unrepeated: int = 1
 

@@ -47,6 +47,15 @@ def conditions_sql(planned: MeasurePlan, scan: Scan, dialect: Dialect = DUCKDB) 
     return " AND ".join(f"({each})" for each in printed)
 
 
+def meeting_sql(table: str, where: str, dialect: Dialect = DUCKDB) -> str:
+    """Print the rows t of a table that meet a condition, from FROM on, open for more of WHERE.
+
+    The table stands in a SELECT of its own: DuckDB tests a condition that stands beside it on the least and
+    the largest value, when it plans, which fails where a function fails on one of them, whatever guards it.
+    """
+    return f"(SELECT t.* FROM {dialect.table(table)} AS t) AS t WHERE {where}"
+
+
 def keyed_rows_sql(
     scan: Scan, keys: tuple[ScanColumn, ...], names: list[str], where: str, dialect: Dialect = DUCKDB
 ) -> str:
@@ -55,8 +64,10 @@ def keyed_rows_sql(
     columns = tuple(replace(key, name=f"x{i}") for i, key in enumerate(keys))
     read = "".join(f", t.{quote(column.source)} AS {column.name}" for column in columns)
     near = f"SELECT {value_sql(link, 't')} AS k{read}"
-    there = f"{there_sql(link, 't')} AND {where}" if where else there_sql(link, "t")
+    there = there_sql(link, "t")
     rows = f"{near} FROM {dialect.table(scan.table)} AS t WHERE {there}"
+    if where:
+        rows = f"{near} FROM {meeting_sql(scan.table, where, dialect)} AND {there}"
     alone = replace(scan, columns=columns, owner=None, size=0, keys=(), checks=(), tied=())
     printed = [
         f"{key_sql(Ref(column.name), alone, dialect)} AS {name}"

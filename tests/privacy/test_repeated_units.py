@@ -14,7 +14,7 @@ import pytest
 
 import dpsql
 from dpsql.audit import plan_of
-from dpsql.engines import corrected_sql, repeated_units, special_units_sql
+from dpsql.engines import corrected_sql, fast_sums, repeated_units, special_units_sql
 from dpsql.engines.duckdb import DuckDB
 from dpsql.engines.fast_sums import FastSums
 from dpsql.engines.measure_sql import measure_sql
@@ -26,13 +26,16 @@ from dpsql.ir.relation import ScanColumn
 
 SCHEMA = """
 CREATE TABLE people AS SELECT CAST(range AS BIGINT) AS person FROM range(1, 41);
-CREATE TABLE visits (visit BIGINT UNIQUE, person BIGINT, place VARCHAR, day INTEGER, cost DOUBLE);
+CREATE TABLE visits (
+    visit BIGINT UNIQUE, person BIGINT, place VARCHAR, day INTEGER, cost DOUBLE, seen TIMESTAMP
+);
 INSERT INTO visits
-SELECT row_number() OVER (), person, 'p' || n % (1 + person % 8), n % 5, CASE WHEN n <> 3 THEN person END
+SELECT row_number() OVER (), person, 'p' || n % (1 + person % 8), n % 5, CASE WHEN n <> 3 THEN person END,
+    CASE WHEN person = 7 THEN TIMESTAMP '290000-01-01' ELSE TIMESTAMP '2024-01-01' END
 FROM range(1, 41) AS p(person), range(8) AS r(n) WHERE n <= person % 9;
 INSERT INTO visits VALUES
-    (9001, NULL, 'p0', 0, 10), (9002, 777, 'p1', 1, 10), (NULL, 3, 'p2', 1, 10), (9003, 5, NULL, 1, 10),
-    (9004, 5, NULL, 2, 10);
+    (9001, NULL, 'p0', 0, 10, NULL), (9002, 777, 'p1', 1, 10, NULL), (NULL, 3, 'p2', 1, 10, NULL),
+    (9003, 5, NULL, 1, 10, NULL), (9004, 5, NULL, 2, 10, NULL);
 CREATE TABLE lines (visit BIGINT, item BIGINT, amount DOUBLE);
 INSERT INTO lines SELECT visit, visit % 3 + i, 5 FROM visits, range(2) AS r(i);
 INSERT INTO lines VALUES (NULL, 1, 5), (9999, 1, 5), (1, 1, 5);
@@ -63,6 +66,7 @@ person = {}
 place = {}
 day = { range = [0, 4] }
 cost = { range = [0, 20] }
+seen = {}
 [tables.lines]
 unit = { column = "visit", references = "visits.visit" }
 rows_per_unit = 12
@@ -84,6 +88,7 @@ BY_ROWS = (
     "SELECT place, upper(place) AS p, COUNT(*) FROM visits GROUP BY place, p",
     "SELECT OPTIONS(max_groups_contributed = 2) place, COUNT(*), SUM(cost) FROM visits GROUP BY place",
     "SELECT place, COUNT(DISTINCT person) FROM visits WHERE cost > 2 GROUP BY place",
+    "SELECT place, COUNT(*) FROM visits WHERE epoch_ns(seen) > 0 GROUP BY place",  # not of the last moments
     "SELECT item, COUNT(*), AVG(amount) FROM lines GROUP BY item",
     "SELECT item, SUM(amount) FROM lines JOIN visits USING (visit) WHERE day < 2 GROUP BY item",
     "SELECT l.item, COUNT(*) FROM lines l JOIN items i ON l.item = i.item WHERE name <> 'n1' GROUP BY l.item",
@@ -173,6 +178,39 @@ def test_what_was_found_is_forgotten_with_the_version_of_the_data(db: dpsql.Conn
     assert not fast._repeated._tables
 
 
+FAILING = (
+    BY_ROWS[7],
+    "SELECT place, COUNT(*), SUM(cost) FROM visits WHERE epoch_ns(seen) > 0 AND day < 4 GROUP BY place",
+    "SELECT SUM(cost) FROM visits WHERE epoch_ns(seen) > 0",
+)
+
+
+@pytest.mark.parametrize("sql", FAILING)
+def test_no_value_makes_finding_out_fail(
+    db: dpsql.Connection, monkeypatch: pytest.MonkeyPatch, sql: str
+) -> None:
+    """Planted: the condition stands beside the table, where DuckDB tests it on the ends of the column."""
+    [planned] = plan_of(db._open(), sql, 1.0).measures
+    engine = db._open().engine
+    assert isinstance(engine, DuckDB)
+
+    def asked() -> list[str]:
+        limits = replace(EVERYTHING, before=1, few=0, copied=0, long=0)
+        fast = FastSums(engine._all, limits)
+        return [fast.statement(planned) for _ in range(3)]
+
+    known = sums(engine, planned, measure_sql(planned))
+    assert [sums(engine, planned, each) for each in asked()] == [known] * 3
+
+    def beside(table: str, where: str, *given: object) -> str:
+        return f"{table} AS t WHERE {where}"
+
+    for module in (special_units_sql, fast_sums):
+        monkeypatch.setattr(module, "meeting_sql", beside)
+    with pytest.raises(duckdb.ConversionException):
+        asked()
+
+
 # ---- planted errors ------------------------------------------------------------------------------------
 
 
@@ -222,7 +260,7 @@ def rows_of_nobody(patch: pytest.MonkeyPatch) -> None:
         (rows_of_one_row, BY_UNIT[0]),
         (smaller_groups, BY_ROWS[1]),
         (repeated_units_left_in, BY_ROWS[0]),
-        (rows_of_nobody, BY_ROWS[7]),
+        (rows_of_nobody, BY_ROWS[8]),
     ],
 )
 def test_planted_errors_are_found(
