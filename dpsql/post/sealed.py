@@ -75,7 +75,7 @@ _TOGETHER = 100_000  # the same of arrays that are there
 _FEW = 500  # rows that are sent as lists; more are sent as arrays, which the engine need not take apart
 _SENT = {type(None), bool, int, float, str}  # values that are sent as they are
 _ROW_GROUP = 122_880  # rows of a table that DuckDB reads on one thread
-_OF_THREAD = 2**26  # bytes of memory that each thread must have
+_OF_THREAD = 2**28  # bytes of memory that each thread must have
 _SCALES = 18  # digits after the point of decimals that are sent as whole numbers
 _TRIES = 5  # processes that may be found unfit, one after the other
 _HANDED_DOWN = 64 * 2**20
@@ -343,12 +343,14 @@ class Sealed:
             if texted:
                 return self._all(_texted(sql, types), self._handed_down)
             return self._all(_fetchable(sql, types), rows=self._limits.rows, threads=threads)
-        except Full:
+        except (Full, Failed):  # one thread needs less memory, and fails alike each time
             if threads == 1 or self._stopped:
                 raise
         finally:
             self._drop(names)
-        return self._rows(post, measures, tables, types, texted, spread=False)  # one thread needs less memory
+        return self._rows(
+            post, measures, tables, types, texted, spread=False
+        )  # it needs less memory, and fails alike
 
     def _spread(self, post: Post, measures: Sequence[Measure], types: Sequence[str]) -> tuple[str, int]:
         """Return SQL and the threads that it may run on: one, unless it reads many rows and has one order."""

@@ -154,6 +154,8 @@ class _Serving:
         self._hold()
         rows = self._connection.fetchmany(CHUNK)
         more = len(rows) == CHUNK
+        if not more:
+            self._use(1)  # what other threads kept is given back
         return "rows", rows, more, not more and self._worn()
 
     def _columns(self) -> tuple[Any, ...]:
