@@ -154,8 +154,6 @@ class _Serving:
         self._hold()
         rows = self._connection.fetchmany(CHUNK)
         more = len(rows) == CHUNK
-        if not more:
-            self._use(1)  # what other threads kept is given back
         return "rows", rows, more, not more and self._worn()
 
     def _columns(self) -> tuple[Any, ...]:
@@ -175,6 +173,11 @@ class _Serving:
 
     def _worn(self) -> bool:
         """Whether much memory is in use although nothing runs: allocators keep freed memory."""
+        if self._threads > 1 and self._keeps_much():
+            self._use(1)  # what other threads kept is given back
+        return self._keeps_much()
+
+    def _keeps_much(self) -> bool:
         return _sizes()[0] - self._mapped - self._loaded > self._memory // 4
 
 
