@@ -45,7 +45,7 @@ def run(setting: Setting) -> Report:
         verdicts.append(ratio(f"{name}: execute / plain pairs", mine, distinct, 5.0))
         theirs = float(fresh(setting, PLAIN, str(path), pairs.format(n=0)))
         peak = [
-            float(fresh(setting, OURS, str(path), ours.format(n=0), "zcdp", str(1 + number / 1000)))
+            float(fresh(setting, OURS, str(path), ours.format(n=0), "zcdp", str(1 + number / 1000), "1"))
             for number in range(1 if setting.quick else 3)
         ]
         peaks.rows.append((name, theirs, statistics.median(peak)))

@@ -641,3 +641,12 @@ def test_norms_are_those_of_the_matrix_that_is_read(tmp_path: Path) -> None:
 def test_a_folder_that_cannot_be_written_is_no_trouble(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     assert kept(tmp_path / "file" / "below", WORKLOADS["cube"], Norm.L1).cells == 54
+
+
+def test_a_step_out_of_all_proportion_is_no_step() -> None:
+    function = p_identity.error_of(np.eye(3))
+    for size in (1e7, 1e163, 1e308):
+        value, slope = function(np.full((2, 3), size))
+        assert value == math.inf
+        assert not slope.any()
+    assert math.isfinite(function(np.full((2, 3), 1e5))[0])

@@ -24,6 +24,9 @@ MOST_ROWS = 64
 FEW = 512
 """Up to so many cells all numbers of rows and all starts are tried; beyond, what is best as a rule."""
 
+_LARGEST = 1e6
+"""Beyond this weight, I + T T' loses I to rounding, and may have no inverse; a step may try such a T."""
+
 STEPS_OF_FEW, STEPS = (40, 100), (80, 120)
 """Each start takes the first ones; then the best of all starts takes the others."""
 
@@ -82,10 +85,12 @@ def _leading(gram: Floats, basis: Floats) -> Floats:
 
 
 def error_of(gram: Floats) -> Callable[[Floats], tuple[float, Floats]]:
-    """Return the function of T that computes its error and its slope."""
+    """Return the function of T that computes its error and its slope; inf where T is out of all proportion."""
     diagonal = np.diagonal(gram).copy()
 
     def function(t: Floats) -> tuple[float, Floats]:
+        if t.max(initial=0.0) > _LARGEST:
+            return math.inf, np.zeros_like(t)
         d = 1 + t.sum(axis=0)
         inverse = np.linalg.inv(np.eye(len(t)) + t @ t.T)
         b = inverse @ t
