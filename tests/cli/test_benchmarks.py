@@ -66,7 +66,7 @@ TITLES = {
     "posteriors": "95 % intervals that hold",
     "clusters": "loss beside k-means without privacy, epsilon 1",
     "holdout": "a vote of features, 200 persons and features, no signal",
-    "attacks": "attacks, 2 trials",
+    "attacks": "presence gains",
     "audits": "epsilon proven of statements at a price of 1, 200 coins",
     "fuzz": "drawn schemas, seed",
 }
