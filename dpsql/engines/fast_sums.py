@@ -152,10 +152,11 @@ class FastSums:
     def _reads_most(self, planned: MeasurePlan, source: RowSource, size: int) -> bool:
         """Whether a first measure reads so many rows that it takes less to find out who is special first.
 
-        A sum per unit and group of all these rows takes more time, and several times the memory. Of several
-        private tables the others may leave few rows.
+        A sum per unit and group of all these rows takes more time, and several times the memory; one per unit
+        alone does not. Of several private tables the others may leave few rows.
         """
-        if self.dialect is not DUCKDB or private_scans(planned.measure) > 1:
+        by_group = planned.shape is Shape.CELLS and self.dialect is DUCKDB
+        if not by_group or private_scans(planned.measure) > 1:
             return False
         table, where = source.scan.table, conditions_sql(planned, source.scan)
         if where and (table, where) not in self._most:

@@ -211,6 +211,31 @@ def test_no_value_makes_finding_out_fail(
         asked()
 
 
+@pytest.mark.parametrize(
+    ("sql", "first"),
+    [
+        ("SELECT day, COUNT(*), SUM(cost) FROM visits GROUP BY day", True),
+        ("SELECT day, SUM(cost) FROM visits WHERE day < 4 GROUP BY day", True),
+        ("SELECT day, SUM(cost) FROM visits WHERE day = 4 GROUP BY day", False),  # few rows
+        ("SELECT day, COUNT(*) FROM visits JOIN lines USING (visit) GROUP BY day", False),  # perhaps few
+        ("SELECT SUM(cost) FROM visits", False),  # a sum per unit is small
+    ],
+)
+def test_a_first_measure_of_most_rows_finds_out_who_is_special(
+    db: dpsql.Connection, sql: str, first: bool
+) -> None:
+    [planned] = plan_of(db._open(), sql, 1.0).measures
+    engine = db._open().engine
+    assert isinstance(engine, DuckDB)
+    fast = FastSums(engine._all, replace(EVERYTHING, before=1))
+    assert fast.again(planned) is first
+    assert (fast.statement(planned) != measure_sql(planned)) is first
+    assert fast.again(planned)
+    assert fast.statement(planned) != measure_sql(planned)
+    known = sums(engine, planned, measure_sql(planned))
+    assert sums(engine, planned, fast.statement(planned)) == known
+
+
 # ---- planted errors ------------------------------------------------------------------------------------
 
 

@@ -85,7 +85,7 @@ def _leading(gram: Floats, basis: Floats) -> Floats:
 
 
 def error_of(gram: Floats) -> Callable[[Floats], tuple[float, Floats]]:
-    """Return the function of T that computes its error and its slope; inf where T is out of all proportion."""
+    """Return the function of T that computes its error and its slope; inf where T is too large."""
     diagonal = np.diagonal(gram).copy()
 
     def function(t: Floats) -> tuple[float, Floats]:
