@@ -3,6 +3,7 @@
     extendedprice * (1 - discount)    [901, 104950] * (1 - [0, 0.1]), within [0, 105000]: no clamp is printed,
                                       and no CASE for products that a DECIMAL(18,4) does not hold
     cost in [0, 500], of [0, 200]     no value is below 0: the upper limit alone is printed
+    ... WHERE cost BETWEEN 10 AND 90  no value that is left is beyond 10 and 90, whatever the others are
 
 Claim   a statistic has no argument in this version of the table beyond the ends that ``of_argument`` gives,
         and none that is NaN. No column has values beyond its ``interval``.
@@ -10,13 +11,17 @@ Proof   A column's own values, as DOUBLEs, are between the two that were read. T
         since DuckDB orders it last; then nothing is said. +, - and * of DOUBLEs are monotone in each
         argument, rounding too, so that the ends of a result are at ends of its arguments, computed in the
         same arithmetic. Whole numbers and decimals are computed exactly, and here as DOUBLEs: their ends are
-        widened by more than that is off by. What is rounded to digits has the ends next to these, told only
-        where DOUBLEs hold the digits: then a DOUBLE is off by less than a quarter of the last one, and takes
-        no value past another multiple. NULL is never clamped. Values in a relation are some of those in the
-        table (``stored_column``). An interval is told only where DOUBLEs hold the digits of its ends; of
-        sums, differences and products of such columns functions/numbers/arithmetic.py computes the corners
-        exactly, and keeps a guard but where they stay a billionth below what the type holds.
-Test    tests/privacy/test_light_units.py: one stray of each kind among many rows
+        widened by more than that is off by, and are then the next multiples of the last digit inside. What is
+        rounded to digits has the ends next to these, told only where DOUBLEs hold the digits: then a DOUBLE
+        is off by less than a quarter of the last one, and takes no value past another multiple. NULL is never
+        clamped. Values in a relation are some of those in the
+        table (``stored_column``). Where a condition compares a column alone with constants, whole numbers and
+        decimals of at most 15 digits on both sides, its values are in the range to which it narrows that of
+        the table (functions/core/narrowing.py), whatever type compares them. An interval is told only where
+        DOUBLEs hold the digits of its ends; of sums, differences and products of such columns
+        functions/numbers/arithmetic.py computes the corners exactly, and keeps a guard but where they stay a
+        billionth below what the type holds.
+Test    tests/privacy/test_light_units.py: one stray of each kind among many rows; test_narrowed_ends.py
 
 Extremes are exact private facts: they stay in this object, and decide nothing but which of two statements
 with the same result is run.
@@ -33,9 +38,9 @@ from fractions import Fraction
 from dpsql.engines.dialect import DUCKDB, Dialect
 from dpsql.engines.identifiers import quote
 from dpsql.engines.row_cells import Ends
-from dpsql.facts.columns_read import defined, stored_column
-from dpsql.facts.schema import fact_of, facts_of
-from dpsql.ir.column import Interval, Kind, Type, decimal_size
+from dpsql.facts.columns_read import conditions_met, defined, stored_column
+from dpsql.facts.schema import fact_of, facts_of, narrow
+from dpsql.ir.column import Fact, Interval, Kind, Type, decimal_size, range_of
 from dpsql.ir.relation import Relation
 from dpsql.ir.scalar import Call, Literal, Ref, Scalar
 from dpsql.ir.statistic import Part, Statistic
@@ -59,7 +64,7 @@ class Extremes:
         """Return the ends of the argument of a sum; None if they are not known."""
         if statistic.argument is None or statistic.part not in (Part.VALUE, Part.REST):
             return None
-        ends = self.ends(statistic.argument, relation)
+        ends = self.ends(statistic.argument, relation, narrowed=True)
         if ends is None or statistic.digits is None:
             return ends
         units = 10**statistic.digits
@@ -73,8 +78,8 @@ class Extremes:
         if found is None or found[1].fact.type.kind not in (Kind.INTEGER, Kind.DECIMAL):
             return None
         of_type = found[1].fact.type
-        ends, scale = self._of_column(found[0].table, found[1].source), _scale(of_type)
-        if ends is None or max(map(abs, ends)) * 10.0**scale >= _DIGITS:
+        ends = self._of_column(found[0].table, found[1].source)
+        if ends is None or not _are_held(ends, of_type):
             return None
         return Interval(*map(int, ends)) if of_type.kind is Kind.INTEGER else Interval(*ends)
 
@@ -82,20 +87,24 @@ class Extremes:
         """Forget all extremes."""
         self._known = {}
 
-    def ends(self, scalar: Scalar, relation: Relation) -> Ends | None:
-        """Return numbers that no value of a scalar is below or above; None if they are not known."""
+    def ends(self, scalar: Scalar, relation: Relation, narrowed: bool = False) -> Ends | None:
+        """Return numbers that no value of a scalar is below or above; None if they are not known.
+
+        They are those of all rows of the tables, or ``narrowed`` to rows of the relation by its conditions.
+        """
         match scalar:
             case Ref(name):
                 below, found = defined(relation, name), stored_column(relation, name)
                 if below is not None:
-                    return self.ends(below[1], below[0])
+                    return self.ends(below[1], below[0], narrowed)
                 if found is None or found[1].fact.type.kind not in _NUMBERS:
                     return None
-                return self._of_column(found[0].table, found[1].source)
+                ends = self._of_column(found[0].table, found[1].source)
+                return _narrowed(ends, relation, name, found[1].fact.type) if ends and narrowed else ends
             case Literal(value) if isinstance(value, int | float | Decimal) and _is_held(value):
                 return float(value), float(value)
             case Call("+" | "-" | "*" as operator, (first, second)):
-                ours, theirs = self.ends(first, relation), self.ends(second, relation)
+                ours, theirs = (self.ends(each, relation, narrowed) for each in (first, second))
                 if ours is None or theirs is None:
                     return None
                 return _widened(_combined(operator, ours, theirs), fact_of(scalar, facts_of(relation)).type)
@@ -111,6 +120,37 @@ class Extremes:
             finite = len(numbers) == 2 and all(map(math.isfinite, numbers))
             self._known[place] = (numbers[0], numbers[1]) if finite else None
         return self._known[place]
+
+
+def _narrowed(ends: Ends, relation: Relation, name: str, of_type: Type) -> Ends:
+    """Return the ends of the values that meet the relation's conditions on a column alone."""
+    if of_type.kind not in (Kind.INTEGER, Kind.DECIMAL) or not _are_held(ends, of_type):
+        return ends
+    for own, condition in conditions_met(relation, name):
+        if not _is_exact(condition):
+            continue
+        facts = {own: Fact(of_type, Interval(*ends))}
+        narrow(facts, condition)
+        left = range_of(facts[own])
+        least, most = max(ends[0], float(left.low)), min(ends[1], float(left.high))
+        ends = (least, most) if least <= most else ends  # else there is no row
+    return ends
+
+
+def _are_held(ends: Ends, of_type: Type) -> bool:
+    """Whether DOUBLEs hold all digits of the values of a column."""
+    return max(map(abs, ends)) * 10.0 ** _scale(of_type) < _DIGITS
+
+
+def _is_exact(condition: Scalar) -> bool:
+    """Whether all its constants are whole numbers, and decimals that DOUBLEs hold."""
+    match condition:
+        case Literal(value):
+            return isinstance(value, int | Decimal) and _is_held(value)
+        case Call(_, arguments):
+            return all(map(_is_exact, arguments))
+        case Ref():
+            return True
 
 
 def _is_held(value: float | Decimal) -> bool:
@@ -141,5 +181,9 @@ def _widened(ends: Ends, result: Type) -> Ends | None:
         return None
     if result.sql == "DOUBLE":
         return ends
-    more = max(map(abs, ends)) * 2.0**-40
-    return ends[0] - more, ends[1] + more
+    more, units = max(map(abs, ends)) * 2.0**-40, 10 ** _scale(result)
+    low, high = ends[0] - more, ends[1] + more
+    if not _are_held((low, high), result):
+        return low, high
+    least, most = math.ceil(Fraction(low) * units), math.floor(Fraction(high) * units)
+    return (least / units, most / units) if least <= most else (low, high)

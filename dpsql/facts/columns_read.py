@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import assert_never
 
 from dpsql.ir.measure import Measure
@@ -19,7 +19,7 @@ from dpsql.ir.relation import (
     Union,
     Window,
 )
-from dpsql.ir.scalar import Ref, Scalar, refs
+from dpsql.ir.scalar import Ref, Scalar, conjuncts, refs
 
 
 def stored_column(relation: Relation, name: str) -> tuple[Scan, ScanColumn] | None:
@@ -40,6 +40,26 @@ def stored_column(relation: Relation, name: str) -> tuple[Scan, ScanColumn] | No
             return stored_column(left, name) or stored_column(right, name)
         case _:
             return None
+
+
+def conditions_met(relation: Relation, name: str) -> Iterator[tuple[str, Scalar]]:
+    """Return conditions on a stored column alone that each of its values meets, with its name there.
+
+    Conditions of filters hold in all rows above; a join adds NULL at most.
+    """
+    match relation:
+        case Filter(source, condition):
+            yield from ((name, part) for part in conjuncts(condition) if refs(part) == {name})
+            yield from conditions_met(source, name)
+        case Window(source):
+            yield from conditions_met(source, name)
+        case Project(source, columns):
+            below = next((column.scalar for column in columns if column.name == name), None)
+            if isinstance(below, Ref):
+                yield from conditions_met(source, below.name)
+        case Join(left=left, right=right):
+            side = right if stored_column(left, name) is None else left
+            yield from conditions_met(side, name)
 
 
 def defined(relation: Relation, name: str) -> tuple[Relation, Scalar] | None:
