@@ -15,7 +15,7 @@ from postgres_servers import Server, needs_postgres, running_server, track
 
 import dpsql
 from dpsql.audit import plan_of
-from dpsql.engines import Engine, special_units
+from dpsql.engines import Engine, special_units_sql
 from dpsql.engines.postgres.engine import PostgresEngine
 from dpsql.engines.special_units import Limits
 from dpsql.engines.unit_totals import UnitTotals
@@ -187,7 +187,7 @@ def test_rows_that_a_condition_leaves_out_are_not_counted(
     (scan,) = scans(relation)
     others = row_conditions(relation, scan)
     assert others
-    monkeypatch.setattr(special_units, "row_conditions", lambda *given: others)
+    monkeypatch.setattr(special_units_sql, "row_conditions", lambda *given: others)
     with closing(clinic.engine(limits)) as engine:
         assert sums(engine, measures[:1]) != expected[:1]
 
