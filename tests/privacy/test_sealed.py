@@ -16,7 +16,7 @@ import duckdb
 import pytest
 
 import dpsql
-from dpsql.post.sealed import SETTINGS, array_of
+from dpsql.post.sealed import SETTINGS, _cast, array_of
 from dpsql.post.sealed_process import Failed, Full, Late, Many, Process, left, taken
 
 MEGABYTE = 2**20
@@ -364,7 +364,7 @@ def test_rows_as_arrays_are_those_as_lists(kind: str, null: bool, process: Proce
         process.load(f"CREATE TABLE {name} (x {kind})")
     spelled = [str(value) if isinstance(value, Decimal) else value for value in values]
     process.load(f"INSERT INTO few SELECT unnest(TRY_CAST(? AS {kind}[]))", [spelled])
-    process.load_arrays("main.many", [kind], [array_of(values)])
+    process.load_arrays("main.many", [_cast(values, kind)], [array_of(values)])
     shown = [rows(process, f"SELECT typeof(x), CAST(x AS VARCHAR) FROM {name}") for name in ("few", "many")]
     assert shown[0] == shown[1]
     assert len(shown[0]) == len(values)
