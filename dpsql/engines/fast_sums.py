@@ -38,7 +38,7 @@ from dpsql.engines.row_cells import Ends, Row, rows_sql
 from dpsql.engines.special_units import Limits, SpecialUnits
 from dpsql.engines.special_units_sql import conditions_sql, meeting_sql
 from dpsql.engines.temporary_tables import InOwnInstance, TemporaryTables
-from dpsql.engines.unit_totals import UnitTotals
+from dpsql.engines.unit_totals import ANSWERS, UnitTotals
 from dpsql.facts.columns_read import private_scans
 from dpsql.facts.light_units import RowSource, row_source
 from dpsql.ir.plan import MeasurePlan, Shape, Threshold
@@ -162,6 +162,8 @@ class FastSums:
         if where and (table, where) not in self._most:
             [(rows,)] = self.run(f"SELECT count(*) FROM {meeting_sql(table, where)}")
             assert isinstance(rows, int)
+            if len(self._most) == ANSWERS:
+                self._most.clear()
             self._most[table, where] = rows >= self.limits.unselective * size
         return not where or self._most[table, where]
 

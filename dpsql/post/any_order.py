@@ -150,6 +150,8 @@ def _is_steady(node: exp.Expr, tree: exp.Expr, sets: bool) -> bool:
     match node:
         case exp.Limit() | exp.Offset() | exp.Order():
             return node.parent is tree and tree.args.get("order") is not None
+        case exp.Column():
+            return fold(node.name) != "rowid"  # the place of a row in its table
         case exp.Literal():
             return bool(node.is_string) or not sets or _is_short(node)
         case exp.Distinct():

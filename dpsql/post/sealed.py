@@ -336,7 +336,8 @@ class Sealed:
     ) -> list[tuple[Any, ...]]:
         self._load_tables(post.tables, post.sql)
         names = self._create(measures)
-        sql, threads = self._spread(post, measures, types) if spread and not texted else (post.sql, 1)
+        sql, threads = (post.sql, 1) if texted else self._spread(post, measures, types)
+        threads = threads if spread else 1
         try:
             for measure, columns in zip(measures, tables, strict=True):
                 self._fill(measure.name, columns, measure.intervals)
@@ -353,15 +354,19 @@ class Sealed:
         )  # it needs less memory, and fails alike
 
     def _spread(self, post: Post, measures: Sequence[Measure], types: Sequence[str]) -> tuple[str, int]:
-        """Return SQL and the threads that it may run on: one, unless it reads many rows and has one order."""
-        threads = min(_cores(), self._limits.memory // _OF_THREAD)
-        if threads < 2 or not any(self._public.size(table) > _ROW_GROUP for table in post.tables):
+        """Return SQL and the threads that it may run on: one, unless it reads many rows and has one order.
+
+        It has that order whatever the threads, and wherever it runs.
+        """
+        large = any(self._public.size(table) > _ROW_GROUP for table in post.tables)
+        if not large or post.replicated is not None:
             return post.sql, 1
         from dpsql.post.any_order import in_one_order
 
         assert self._loaded is not None
         columns = (column for table in post.tables for column in self._loaded[table].items())
         ordered = in_one_order(post.sql, types, columns, bool(measures))
+        threads = max(1, min(_cores(), self._limits.memory // _OF_THREAD))
         return (post.sql, 1) if ordered is None else (ordered, threads)
 
     def _create(self, measures: Sequence[Measure], numbered: bool = False) -> list[str]:
@@ -417,7 +422,7 @@ class Sealed:
                 self._open().load_arrays(table, casts, [array_of(values) for values in some], wait=wait)
             else:
                 sent: list[list[object]] = [
-                    [*map(str, each)] if isinstance(each, Decimals) else [*each] for each in some
+                    [*map(_written, each)] if isinstance(each, Decimals) else [*each] for each in some
                 ]
                 self._open().load(f"INSERT INTO {table} SELECT {listed}", sent, wait=wait)
 
@@ -523,7 +528,7 @@ def _or_none(column: NDArray[Any]) -> NDArray[Any]:
 
 
 def _written(value: object) -> str:
-    """Return a value as text that a cast reads as the same value."""
+    """Return a value as text that a cast reads as the same value: to DECIMAL(7,7), 1E-7 would be NULL."""
     return format(value, "f") if isinstance(value, Decimal) else str(value)
 
 
@@ -550,14 +555,14 @@ def _all_sent(values: Sequence[object], kind: str) -> Sequence[object]:
         return values
     kinds = {*map(type, values)}
     if kinds == {Decimal}:
-        return list(map(str, values))
+        return list(map(_written, values))
     return list(values) if kind != "UHUGEINT" and kinds <= _SENT else [_sent(value, kind) for value in values]
 
 
 def _sent(value: object, type: str) -> object:
     """Convert a value for the process; dates (any year) and UHUGEINT values become text."""
     plain = isinstance(value, bool | int | float | str) and type != "UHUGEINT"
-    return value if value is None or plain else str(value)
+    return value if value is None or plain else _written(value)
 
 
 def _fetchable(sql: str, types: Sequence[str]) -> str:

@@ -90,6 +90,8 @@ SEVERAL = (
     "SELECT brand, SUM(size) AS s FROM parts GROUP BY ROLLUP (brand)",
     "SELECT parts.brand, rank FROM parts POSITIONAL JOIN brands ORDER BY rank",
     "SELECT weight FROM parts ORDER BY weight",
+    "SELECT brand, MIN(rowid) AS r FROM parts GROUP BY brand",
+    "SELECT brand, size FROM parts ORDER BY rowid LIMIT 5",
     "SELECT brand, COUNT(*) AS n FROM parts USING SAMPLE 10 ROWS GROUP BY brand",
     "SELECT brand, random() AS r FROM parts ORDER BY r",
     "SELECT brand FROM parts UNION ALL SELECT land FROM brands",
@@ -198,6 +200,15 @@ def test_large_public_tables_are_read_on_several_threads(
         found = [shop.execute(sql, epsilon=price).fetchall() for price in (None, 0.5)]
         assert found[0] == found[1]
         assert used[-1] == threads, sql
+
+
+def test_rows_do_not_depend_on_the_machine(shop: dpsql.Connection, monkeypatch: pytest.MonkeyPatch) -> None:
+    for sql in (ONE_ORDER[1], "SELECT id, size FROM parts ORDER BY size LIMIT 3"):
+        found = []
+        for cores in (1, 2):
+            monkeypatch.setattr("dpsql.post.sealed._cores", lambda cores=cores: cores)
+            found.append(shop.execute(sql).fetchall())
+        assert found[0] == found[1]
 
 
 @pytest.mark.parametrize("failure", [sealed_process.Full, sealed_process.Failed])

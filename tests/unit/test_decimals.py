@@ -28,7 +28,7 @@ def test_they_are_the_same_values_and_floats(scale: int) -> None:
     assert decimals[2:5] == known[2:5]
     for units in (UNITS, UNITS[:8], ()):
         some = Decimals(np.array(units, dtype=np.int64), scale)
-        assert some.floats().tolist() == [float(value) for value in some]  # type: ignore[arg-type]
+        assert some.floats().tolist() == [float(value) for value in some]
 
 
 @pytest.mark.parametrize("scale", [0, 1, 2, 6, 15, 18, 19])
@@ -43,6 +43,16 @@ def test_the_engine_reads_them_exactly(scale: int) -> None:
         rows = engine.execute(f"SELECT {before}c0{after} FROM sent").fetchall()
     assert [value for (value,) in rows] == list(values)
     assert {value.as_tuple().exponent for (value,) in rows} == {-scale}
+
+
+@pytest.mark.parametrize("scale", [7, 18, 30, 38])
+def test_decimals_without_whole_digits_are_sent_as_texts_that_are_read(scale: int) -> None:
+    values = [Decimal(n).scaleb(-scale) for n in (0, 1, 2, -1, 10**6 + 1)]
+    kind = f"DECIMAL({scale},{scale})"
+    with duckdb.connect() as engine:
+        sent = list(_all_sent(values, kind))
+        rows = engine.execute(f"SELECT unnest(TRY_CAST(? AS {kind}[]))", [sent]).fetchall()
+    assert [value for (value,) in rows] == values
 
 
 def test_what_the_type_does_not_hold_is_null() -> None:
