@@ -349,9 +349,7 @@ class Sealed:
                 raise
         finally:
             self._drop(names)
-        return self._rows(
-            post, measures, tables, types, texted, spread=False
-        )  # it needs less memory, and fails alike
+        return self._rows(post, measures, tables, types, texted, spread=False)
 
     def _spread(self, post: Post, measures: Sequence[Measure], types: Sequence[str]) -> tuple[str, int]:
         """Return SQL and the threads that it may run on: one, unless it reads many rows and has one order.
