@@ -14,11 +14,11 @@ Proof   A column's own values, as DOUBLEs, are between the two that were read. T
         widened by more than that is off by, and are then the next multiples of the last digit inside. What is
         rounded to digits has the ends next to these, told only where DOUBLEs hold the digits: then a DOUBLE
         is off by less than a quarter of the last one, and takes no value past another multiple. NULL is never
-        clamped. Values in a relation are some of those in the
-        table (``stored_column``). Where a condition compares a column alone with constants, whole numbers and
-        decimals of at most 15 digits on both sides, its values are in the range to which it narrows that of
-        the table (functions/core/narrowing.py), whatever type compares them. An interval is told only where
-        DOUBLEs hold the digits of its ends; of sums, differences and products of such columns
+        clamped. Values in a relation are some of those in the table (``stored_column``). Where a condition
+        compares a column alone with constants, whole numbers and decimals of at most 15 digits on both sides,
+        its values are in the range to which it narrows that of the table (functions/core/narrowing.py),
+        whatever type compares them: of such numbers, DOUBLEs have the same order. An interval is told only
+        where DOUBLEs hold the digits of its ends; of sums, differences and products of such columns
         functions/numbers/arithmetic.py computes the corners exactly, and keeps a guard but where they stay a
         billionth below what the type holds.
 Test    tests/privacy/test_light_units.py: one stray of each kind among many rows; test_narrowed_ends.py

@@ -16,14 +16,13 @@ Who is repeated is an exact private fact; see special_units.py.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import field, replace
 
 from dpsql.engines.corrected_sql import Special, counts_units
 from dpsql.engines.dialect import DUCKDB, Dialect
 from dpsql.engines.relation_sql import Reading, first_link
-from dpsql.engines.special_units import KEPT, Limits
+from dpsql.engines.special_units import KEPT, Asked, Limits
 from dpsql.engines.special_units_sql import conditions_sql, repeated_sql, sampled_sql
 from dpsql.engines.temporary_tables import TemporaryTables
 from dpsql.engines.unit_totals import ANSWERS
@@ -48,7 +47,7 @@ class RepeatedUnits:
     tables: TemporaryTables
     dialect: Dialect = DUCKDB
     _tables: dict[_Place, str | None] = field(default_factory=dict)  # '' of no units; None of too many
-    _asked: Counter[_Place] = field(default_factory=Counter)
+    _asked: Asked = field(default_factory=Asked)
 
     def counted(self, planned: MeasurePlan, source: RowSource, size: int, special: Special) -> Special:
         """Return the special rows where all others are counted in the place of their units, if few are."""
@@ -57,7 +56,7 @@ class RepeatedUnits:
             return special
         scan, where = source.scan, conditions_sql(planned, source.scan)
         place = scan.table, first_link(scan), tuple(column.source for column in keys), where
-        if place not in self._tables and not self._again(place):
+        if place not in self._tables and not self._asked.again(place, self.limits.unrepeated):
             return special
         found = self._found(place, scan, keys, round(size * self.limits.repeated))
         if found is None or (found and special.units is not None and special.units.copy):
@@ -75,13 +74,6 @@ class RepeatedUnits:
         while self._tables:
             self._drop(self._tables.popitem()[1])
 
-    def _again(self, place: _Place) -> bool:
-        """Whether the question was asked before: to find out takes as long as to answer it."""
-        if len(self._asked) > ANSWERS:
-            self._asked.clear()
-        self._asked[place] += 1
-        return self._asked[place] > self.limits.unrepeated
-
     def _found(self, place: _Place, scan: Scan, keys: tuple[ScanColumn, ...], most: int) -> str | None:
         """Return the table of repeated units, '' if there are none, or None if they have too many rows."""
         found = self._tables.pop(place) if place in self._tables else self._find(scan, keys, place[-1], most)
@@ -93,7 +85,7 @@ class RepeatedUnits:
     def _find(self, scan: Scan, keys: tuple[ScanColumn, ...], where: str, most: int) -> str | None:
         [(sampled,)] = self.run(sampled_sql(scan, keys, where, _SAMPLE))
         assert isinstance(sampled, int)
-        if sampled * _SAMPLE > 2 * most:
+        if sampled * _SAMPLE > 2 * most:  # twice, as a sample may err; what is found below is exact
             return None
         by = "k" if isinstance(first_link(scan), str) else ""
         name = self.tables.kept(repeated_sql(scan, keys, where, most + 1), by)

@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import field, replace
 
 from dpsql.engines.corrected_sql import Special, counts_units
@@ -102,6 +102,20 @@ EVERYTHING = Limits(least=0, before=0, most=1, distinct=1, repeated=100, unrepea
 """All rows are summed apart, of the smallest table at once: to compare sums, not to be fast."""
 
 
+class Asked:
+    """How often places were asked for: to find out takes as long as to answer, and is not done for one."""
+
+    def __init__(self) -> None:
+        self._times: Counter[Hashable] = Counter()
+
+    def again(self, place: Hashable, before: int) -> bool:
+        """Note that a place is asked for; return whether it was asked for so often before."""
+        if len(self._times) > ANSWERS:
+            self._times.clear()
+        self._times[place] += 1
+        return self._times[place] > before
+
+
 @dataclass(slots=True)
 class SpecialUnits:
     """The special units of one engine's tables. ``run`` runs a statement and fetches its rows."""
@@ -111,20 +125,20 @@ class SpecialUnits:
     tables: TemporaryTables
     dialect: Dialect = DUCKDB
     _tables: dict[_Place, _Found] = field(default_factory=dict)
-    _asked: Counter[_Place] = field(default_factory=Counter)
+    _asked: Asked = field(default_factory=Asked)
 
     def special(self, planned: MeasurePlan, source: RowSource, size: int) -> Special | None:
         """Return the special rows of a table of that size; None if there are too many to be summed apart."""
         scan, squares = source.scan, most_squares(planned)
         keys = () if squares is None else plain_keys(planned, scan)
-        if squares is not None and keys and self._again(_place(scan, keys)):
+        if squares is not None and keys and self._asked.again(_place(scan, keys), self.limits.before):
             limit = squares // source.fan**2
         else:
             keys, limit = (), most_rows(planned) // source.fan
         found = self._found(scan, keys, limit)
         rows, units = self._above(found, limit)
         where = conditions_sql(planned, scan, self.dialect) if rows > self.limits.few * size else ""
-        if where and self._again(_place(scan, keys, where)):
+        if where and self._asked.again(_place(scan, keys, where), self.limits.before):
             found = self._found(scan, keys, limit, where)
             rows, units = self._above(found, limit)
         needed, many = Needed.of(planned, scan), rows > self.limits.distinct * size
@@ -155,13 +169,6 @@ class SpecialUnits:
             columns=copy.names(needed),
         )
         return Special(read, apart, needed.keys)
-
-    def _again(self, place: _Place) -> bool:
-        """Whether a place was asked for often enough."""
-        if len(self._asked) > ANSWERS:
-            self._asked.clear()
-        self._asked[place] += 1
-        return self._asked[place] > self.limits.before
 
     def _joined(self, scan: Scan, found: str, limit: int) -> Reading:
         """Read the special rows: with the units that were found, or, on DuckDB, along the path to them."""

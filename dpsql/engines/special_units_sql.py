@@ -52,6 +52,7 @@ def meeting_sql(table: str, where: str, dialect: Dialect = DUCKDB) -> str:
 
     The table stands in a SELECT of its own: DuckDB tests a condition that stands beside it on the least and
     the largest value, when it plans, which fails where a function fails on one of them, whatever guards it.
+    This keeps the first engine from it. The second one plans with statistics, and gets ``known_calls`` alone.
     """
     return f"(SELECT t.* FROM {dialect.table(table)} AS t) AS t WHERE {where}"
 

@@ -76,7 +76,7 @@ _FEW = 500  # rows that are sent as lists; more are sent as arrays, which the en
 _SENT = {type(None), bool, int, float, str}  # values that are sent as they are
 _ROW_GROUP = 122_880  # rows of a table that DuckDB reads on one thread
 _OF_THREAD = 2**28  # bytes of memory that each thread must have
-_SCALES = 18  # digits after the point of decimals that are sent as whole numbers
+_SCALES = 18  # digits after the point of decimals that are sent as whole numbers: with 19 before it, 37 of 38
 _TRIES = 5  # processes that may be found unfit, one after the other
 _HANDED_DOWN = 64 * 2**20
 """Largest size in bytes of the rows that are handed down to SQL over private rows."""

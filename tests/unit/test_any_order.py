@@ -192,7 +192,7 @@ def test_large_public_tables_are_read_on_several_threads(
 
     def noted(process: sealed_process.Process, sql: str, *given: object) -> list[tuple[object, ...]]:
         used.append(given[-1] if isinstance(given[-1], int) else 1)
-        return run(process, sql, *given)  # type: ignore[arg-type]
+        return run(process, sql, *given)  # type: ignore[arg-type]  # what it is called with
 
     monkeypatch.setattr(sealed_process.Process, "run", noted)
     monkeypatch.setattr("dpsql.post.sealed._cores", lambda: 2)
@@ -218,11 +218,11 @@ def test_one_thread_is_tried_where_several_fail(
     run, threads = sealed_process.Process.run, list[int]()
 
     def full(process: sealed_process.Process, *given: object) -> list[tuple[object, ...]]:
-        threads.append(given[4])  # type: ignore[arg-type]
+        threads.append(given[4])  # type: ignore[arg-type]  # a number
         if threads[-1] > 1:
             process.end()
             raise failure
-        return run(process, *given)  # type: ignore[arg-type]
+        return run(process, *given)  # type: ignore[arg-type]  # what it is called with
 
     monkeypatch.setattr("dpsql.post.sealed._cores", lambda: 2)
     monkeypatch.setattr(sealed_process.Process, "run", full)
