@@ -215,12 +215,12 @@ def _plain_constant(value: Value) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int | Decimal):
-        return f"'{value}'"
+        return f"'{value:f}'" if isinstance(value, Decimal) else f"'{value}'"  # to DECIMAL(7,7), 1E-7 is NULL
     return literal_sql(Literal(str(value) if isinstance(value, float) else value, VARCHAR))
 
 
 MANY = 100
-"""More rows of whole numbers are printed as texts, which engines read many times as fast."""
+"""More rows of numbers are printed as texts, which engines read many times as fast."""
 
 
 def holds_whole_numbers(column: ScanColumn, values: Sequence[Value]) -> bool:
@@ -234,10 +234,17 @@ def holds_whole_numbers(column: ScanColumn, values: Sequence[Value]) -> bool:
     return not whole or (ends.low <= min(whole) and max(whole) <= ends.high)
 
 
+def _holds_numbers(column: ScanColumn, values: Sequence[Value]) -> bool:
+    """Whether a column has DOUBLEs that are numbers, or whole numbers of its type, or NULL."""
+    if column.fact.type.sql == column.source == "DOUBLE":
+        return all(value is None or (type(value) is float and math.isfinite(value)) for value in values)
+    return holds_whole_numbers(column, values)
+
+
 def _unnested(rows: Materialized) -> str | None:
-    """Return the SELECT of columns of whole numbers, each one text that is cast to a list; None of others."""
+    """Return the SELECT of columns of numbers, each one text that is cast to a list; None of others."""
     columns = []
-    if not all(map(holds_whole_numbers, rows.columns, zip(*rows.rows, strict=True))):
+    if not all(map(_holds_numbers, rows.columns, zip(*rows.rows, strict=True))):
         return None
     for column, values in zip(rows.columns, zip(*rows.rows, strict=True), strict=True):
         listed = ",".join("NULL" if value is None else str(value) for value in values)

@@ -12,7 +12,7 @@ from dpsql.engines.dialect import DUCKDB, Dialect
 from dpsql.engines.identifiers import quote
 from dpsql.engines.join_order import Joined, chain_sql
 from dpsql.engines.unit_values import equal_sql, nullable_sql, parts_of, there_sql, value_sql
-from dpsql.facts.lent_units import LentUnit, compared_columns, hidden_units, is_equality, lent_unit
+from dpsql.facts.lent_units import LentUnit, hidden_units, lent_unit
 from dpsql.facts.ownership import Owned, Public, fan_out, ownership_of
 from dpsql.facts.schema import fact_of, facts_of
 from dpsql.functions.core.windows import orders_all_columns, windows
@@ -38,7 +38,7 @@ from dpsql.ir.relation import (
     names_of,
     unit_types,
 )
-from dpsql.ir.scalar import Ref, Scalar, conjuncts, refs
+from dpsql.ir.scalar import Call, Literal, Ref, Scalar, conjuncts, refs
 from dpsql.lazy_dataclass import dataclass
 
 # ---- relations ---------------------------------------------------------------------------------------
@@ -152,9 +152,10 @@ def joins_stored_columns(relation: Relation, reading: Reading) -> bool:
     Claim   where this is true, no row decides whether DuckDB fails on a join of joins.
     Proof   A join gives each of its columns one dictionary for all chunks, and what reads it relies on that.
             An expression breaks it, where it passes one branch's column on in some chunks: CASE, coalesce(),
-            a cast. Here are inner joins alone, of columns of one type, so that no cast is added, and below
-            them nothing but columns, renamed or not; conditions drop rows, and compute no column. A path to
-            the unit may compare two types: it is not here. What is computed above all joins, no join reads.
+            a cast. Here are inner, semi and anti joins alone, that compare columns of one type, so that no
+            cast is added, and below them nothing but columns, renamed or not; conditions drop rows, and
+            compute no column. A path to the unit may compare two types: it is not here. What is computed
+            above all joins, no join reads.
     Test    tests/privacy/test_joined_rows.py: drawn joins, and those in which something is computed fail
     """
     match relation:
@@ -166,29 +167,47 @@ def joins_stored_columns(relation: Relation, reading: Reading) -> bool:
             return False
 
 
-def _is_stored(relation: Relation, reading: Reading) -> bool:
+def _is_stored(relation: Relation, reading: Reading, borrows: bool = False) -> bool:
+    """Whether all columns are a table's own; one that ``borrows`` its unit has no path to it."""
     match relation:
         case Scan(owner=owner):
-            plain = owner is None or not reading.units or not (owner.widened or owner.links)
-            computed = owner is not None and owner.composite
-            return plain and not computed and relation is not reading.only and relation not in reading.beside
+            path = owner is not None and reading.units and not borrows and (owner.widened or owner.links)
+            return not path and not (owner is not None and owner.composite)
         case Filter(source):
-            return _is_stored(source, reading)
+            return _is_stored(source, reading, borrows)
         case Project(source, columns):
             return all(isinstance(column.scalar, Ref) for column in columns) and _is_stored(source, reading)
-        case Join(JoinKind.INNER, left, right, condition, unit=None):
-            parts = () if condition is None else conjuncts(condition)
-            sides = _is_stored(left, reading) and _is_stored(right, reading)
-            return sides and all(_compares_alike(part, relation) for part in parts)
+        case Join(JoinKind.INNER | JoinKind.SEMI | JoinKind.ANTI, left, right, condition, unit=None):
+            lent = lent_unit(relation)
+            stored = _is_stored(left, reading, lent is not None and lent.left)
+            stored = stored and _is_stored(right, reading, lent is not None and not lent.left)
+            facts = {**facts_of(left), **facts_of(right)}
+            return stored and (condition is None or _compares_alike(condition, facts))
         case _:
             return False
 
 
-def _compares_alike(part: Scalar, join: Join) -> bool:
-    """Whether two columns of the same type are compared."""
-    facts = {**facts_of(join.left), **facts_of(join.right)}
-    types = {facts[name].type for name in compared_columns(part)}
-    return is_equality(part) and len(compared_columns(part)) == 2 and len(types) == 1
+def _compares_alike(condition: Scalar, facts: Mapping[str, Fact]) -> bool:
+    """Whether all that is compared are columns, and constants, of the same type."""
+    match condition:
+        case Call("and" | "or" | "not", arguments):
+            return all(_compares_alike(argument, facts) for argument in arguments)
+        case Call("=" | "<>" | "<" | "<=" | ">" | ">=" | "between", arguments):
+            types = {_type_of(argument, facts) for argument in arguments}
+            return len(types) == 1 and None not in types
+        case _:
+            return False
+
+
+def _type_of(operand: Scalar, facts: Mapping[str, Fact]) -> Type | None:
+    """Return the type of a column or a constant; None of all else."""
+    match operand:
+        case Ref(name):
+            return facts[name].type
+        case Literal(_, type):
+            return type
+        case _:
+            return None
 
 
 def _joins(relation: Relation, reading: Reading) -> int:

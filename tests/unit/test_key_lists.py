@@ -9,8 +9,9 @@ import pytest
 
 import dpsql
 from dpsql.audit import measure, plan_of
+from dpsql.engines.measure_sql import measure_sql
 from dpsql.ir.column import Value
-from dpsql.ir.plan import PublicKeys
+from dpsql.ir.plan import MeasurePlan, PublicKeys
 
 POLICY = """
 [budget]
@@ -129,6 +130,21 @@ def test_a_row_outside_of_the_list_is_in_no_group(
 ) -> None:
     """Rows 2, 3 and 6 break their declarations; NaN and infinity are on no list, both zeros are one."""
     assert counted(db, key) == groups
+
+
+@pytest.mark.parametrize("grouped", ["{}", "ROLLUP({})"])
+@pytest.mark.parametrize(("key", "rest"), [("age", {33, 120}), ("100 - age", {67, -20})])
+def test_a_long_list_of_whole_numbers_is_one_text(
+    db: dpsql.Connection, key: str, rest: set[int], grouped: str
+) -> None:
+    """As if each number was compared: ages of 300 and -7 are in no group."""
+    sql = f"SELECT {key} AS k, COUNT(*) FROM people GROUP BY {grouped.format(key)}"
+    [planned] = plan_of(db._open(), sql, 1.0).measures
+    assert isinstance(planned, MeasurePlan)
+    printed = measure_sql(planned)
+    assert "contains(" in printed
+    place = len(planned.keys) - 1
+    assert {row[place] for row in db._open().engine._all(printed)} == {*rest, None}  # type: ignore[attr-defined]  # as DuckDB answers
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
+from decimal import Decimal
 from pathlib import Path
 
 import duckdb
@@ -244,6 +246,36 @@ def test_many_whole_numbers_are_read_as_they_are() -> None:
         assert plain.execute(printed).fetchall() == [*rows]
         beyond = Materialized(columns, ((2**63, 1), *rows), (), None)
         assert plain.execute(DUCKDB.fixed_rows(beyond)).fetchall() == [(None, 1), *rows]
+
+
+def test_many_doubles_are_read_as_they_are() -> None:
+    """And infinities and NaN, which are no part of a text."""
+    numbers = (
+        5e-324,
+        -0.0,
+        1.7976931348623157e308,
+        0.1,
+        None,
+        2.5000000000000004,
+        1e22,
+        *map(float, range(200)),
+    )
+    columns = (ScanColumn("a", "DOUBLE", Fact(type_named("DOUBLE"), nullable=True)),)
+    with duckdb.connect() as plain:
+        for rows in (numbers, (*numbers, math.inf, math.nan)):
+            printed = DUCKDB.fixed_rows(Materialized(columns, tuple((each,) for each in rows), (), None))
+            assert ("unnest" in printed) == (rows == numbers)
+            found = [number for (number,) in plain.execute(printed).fetchall()]
+            assert [*map(repr, found)] == [*map(repr, rows)]
+
+
+def test_decimals_are_read_as_they_are() -> None:
+    """1E-7 as text would be NULL."""
+    column = ScanColumn("a", "DECIMAL(7,7)", Fact(type_named("DECIMAL(7,7)")))
+    rows = ((Decimal("0.0000001"),), (Decimal("-0.9999999"),), (Decimal(0),))
+    with duckdb.connect() as plain:
+        printed = DUCKDB.fixed_rows(Materialized((column,), rows, (), None))
+        assert plain.execute(printed).fetchall() == [*rows]
 
 
 @pytest.mark.parametrize(
