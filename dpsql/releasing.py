@@ -139,7 +139,7 @@ def answer_of(
     return Answer(
         stage.post.columns,
         tuple(types[:width]),
-        [row[:width] for row in rows],
+        rows if not rows or len(rows[0]) == width else [row[:width] for row in rows],
         margins,
         cost,
         session.remaining_for(plan),
@@ -155,6 +155,8 @@ def _margins(
     post: Post, rows: list[tuple[Any, ...]], width: int
 ) -> tuple[list[tuple[float | None, ...]], tuple[int, ...]]:
     """Return the half-widths of each row, and the columns where some are endless, which are not known."""
+    if post.replicated is None and all(place is None for place in post.margins):
+        return [(None,) * len(post.margins)] * len(rows), ()
     columns = [None if place is None else [row[place] for row in rows] for place in post.margins]
     if post.replicated is not None:
         from dpsql.post.replicas import sound

@@ -18,8 +18,12 @@ from dpsql.batch.shares import strain
 from dpsql.fuzz.copies import apart
 from dpsql.ir.plan import MeasurePlan, Plan, PublicKeys
 from dpsql.ir.table import ExactTable, Masses
+from dpsql.post.held_tables import holding
 from dpsql.post.projection import picked_columns
+from dpsql.post.sealed_process import Failed
 from dpsql.post.stages import types_of_stages
+from dpsql.post.trial_run import PRIVATE_KEYS
+from dpsql.post.trial_run import _made_up as made_up
 from dpsql.release.completed import completed
 
 ACCEPTED = [case for case in all_cases() if case.outcome == "accepted"]
@@ -150,6 +154,32 @@ def test_picked(case: Case, worlds: Worlds) -> None:
     if picked_columns(stage.post.sql, measures) is not None:
         wrapped = f"SELECT * FROM ({stage.post.sql}) AS q"
         assert sealed.check(stage.post.sql, (), measures) == sealed.check(wrapped, (), measures)
+
+
+@pytest.mark.parametrize("case", ACCEPTED[1::3], ids=ids)
+def test_held(case: Case, worlds: Worlds, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A statement that holds its released tables has the rows that it has over tables of the engine."""
+    sealed = worlds.connections["world", case.policy.name]._open().sealed
+    plan = worlds.plan("world", case)
+    if not plan.events or plan.steps or not plan.stages[-1].post.released:
+        return
+    stage, planned = plan.stages[-1], {each.measure.name: each for each in plan.measures}
+    read = [planned[name] for name in stage.post.released]
+    measures, types = [each.measure for each in read], types_of_stages(plan.stages, sealed)
+    for number in (None, 1, -1_000_000):
+        made = [made_up(each, number, key=PRIVATE_KEYS[1]) for each in read]
+        said = []
+        for held in (holding, lambda *_: None):
+            monkeypatch.setattr("dpsql.post.sealed.holding", held)
+            with sealed._working("planning what stands above the release"):
+                try:
+                    rows = sealed._rows(stage.post, measures, made, types, texted=False)
+                    said.append(
+                        [*map(repr, rows)] if "ORDER BY" in stage.post.sql else sorted(map(repr, rows))
+                    )
+                except Failed:
+                    said.append(["failed"])
+        assert said[0] == said[1]
 
 
 @pytest.mark.parametrize("case", ACCEPTED, ids=ids)

@@ -26,6 +26,8 @@ from dpsql.ir.measure import REPLICA_ID, REPLICA_NUMBER, REPLICAS, replicas_of
 from dpsql.policy.model import LimitsRule
 from dpsql.policy.names import fold, perhaps
 from dpsql.policy.toml_spelling import memory_text
+from dpsql.post.held_tables import MOST as FEW
+from dpsql.post.held_tables import Held, holding, quote
 from dpsql.post.projection import or_null, picked_columns, picked_rows, types_of
 from dpsql.post.sealed_process import Failed, Full, Late, Many, Process, does_not_start, left, size_of, taken
 
@@ -72,7 +74,6 @@ SETTINGS = (
 )
 _AT_ONCE = 20_000  # rows that are sent with one statement
 _TOGETHER = 100_000  # the same of arrays that are there
-_FEW = 500  # rows that are sent as lists; more are sent as arrays, which the engine need not take apart
 _SENT = {type(None), bool, int, float, str}  # values that are sent as they are
 _ROW_GROUP = 122_880  # rows of a table that DuckDB reads on one thread
 _OF_THREAD = 2**28  # bytes of memory that each thread must have
@@ -80,10 +81,6 @@ _SCALES = 18  # digits after the point of decimals that are sent as whole number
 _TRIES = 5  # processes that may be found unfit, one after the other
 _HANDED_DOWN = 64 * 2**20
 """Largest size in bytes of the rows that are handed down to SQL over private rows."""
-
-
-def quote(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
 
 
 class Sealed:
@@ -156,14 +153,19 @@ class Sealed:
                         self._process.end()
 
     def _all(
-        self, sql: str, memory: int | None = None, rows: int | None = None, threads: int = 1
+        self,
+        sql: str,
+        memory: int | None = None,
+        rows: int | None = None,
+        threads: int = 1,
+        lists: list[list[object]] | None = None,
     ) -> list[tuple[Any, ...]]:
-        """Return the rows of SQL, within the remaining time."""
+        """Return the rows of SQL, within the remaining time; ``lists`` are its parameters."""
         process = self._open()
         if self._seconds <= 0:
             raise Late
         try:
-            return process.run(sql, self._seconds, memory or self._limits.memory, rows, threads)
+            return process.run(sql, self._seconds, memory or self._limits.memory, rows, threads, lists)
         finally:
             self._seconds -= process.took
 
@@ -232,8 +234,9 @@ class Sealed:
             try:
                 rows = None if replicas is None else self._replicated(post, measures, tables, types, replicas)
                 if rows is None:
-                    none = (None,) * (0 if post.replicated is None else len(post.replicated.places))
-                    rows = [row + none for row in self._rows(post, measures, tables, types, texted)]
+                    rows = self._rows(post, measures, tables, types, texted)
+                    if post.replicated is not None:
+                        rows = [row + (None,) * len(post.replicated.places) for row in rows]
             except Failed:
                 raise refuse(
                     "D601",
@@ -335,15 +338,19 @@ class Sealed:
         spread: bool = True,
     ) -> list[tuple[Any, ...]]:
         self._load_tables(post.tables, post.sql)
-        names = self._create(measures)
         sql, threads = (post.sql, 1) if texted else self._spread(post, measures, types)
         threads = threads if spread else 1
+        sql = (_texted if texted else _fetchable)(sql, types)
+        memory, rows = (self._handed_down, None) if texted else (None, self._limits.rows)
+        few = threads == 1 and all(columns and len(columns[0].values) <= FEW for columns in tables)
+        held = holding(sql, [*map(_held, measures, tables)]) if few else None
+        if held is not None:
+            return self._all(held[0], memory, rows, lists=held[1])
+        names = self._create(measures)
         try:
             for measure, columns in zip(measures, tables, strict=True):
                 self._fill(measure.name, columns, measure.intervals)
-            if texted:
-                return self._all(_texted(sql, types), self._handed_down)
-            return self._all(_fetchable(sql, types), rows=self._limits.rows, threads=threads)
+            return self._all(sql, memory, rows, threads)
         except (Full, Failed):  # one thread needs less memory, and fails alike each time
             if threads == 1 or self._stopped:
                 raise
@@ -388,17 +395,7 @@ class Sealed:
             self._process.load(dropped, wait=False)
 
     def _fill(self, name: str, columns: list[Finished], intervals: bool, numbered: bool = False) -> None:
-        types: list[str] = []
-        lists: list[Sequence[object]] = []
-        for column in columns:
-            types.append(_spelled(column.type))
-            lists.append(_all_sent(column.values, types[-1]))
-            if column.margins is not None:
-                types.append("DOUBLE")
-                lists.append(or_null(column.margins, len(column.values)))
-                if intervals:
-                    types += ["DOUBLE", "DOUBLE"]
-                    lists += [or_null(ends, len(column.values)) for ends in (column.low, column.high)]
+        types, lists = _sent_columns(columns, intervals)
         if not lists:
             nothing = f"INSERT INTO {quote(name)} VALUES (NULL{', 0' if numbered else ''})"
             self._open().load(nothing, wait=False)
@@ -415,14 +412,11 @@ class Sealed:
         listed = ", ".join(f"unnest(TRY_CAST(? AS {kind}[]))" for kind in types)
         for start in range(0, len(lists[0]), _AT_ONCE):
             some = [values[start : start + _AT_ONCE] for values in lists]
-            if len(some[0]) > _FEW:
+            if len(some[0]) > FEW:
                 casts = [_cast(values, kind) for values, kind in zip(some, types, strict=True)]
                 self._open().load_arrays(table, casts, [array_of(values) for values in some], wait=wait)
             else:
-                sent: list[list[object]] = [
-                    [*map(_written, each)] if isinstance(each, Decimals) else [*each] for each in some
-                ]
-                self._open().load(f"INSERT INTO {table} SELECT {listed}", sent, wait=wait)
+                self._open().load(f"INSERT INTO {table} SELECT {listed}", [*map(_as_list, some)], wait=wait)
 
     def _load_tables(self, tables: Sequence[str], sql: str) -> None:
         """Copy what SQL can read of public tables into the engine once, under their names in the policy."""
@@ -442,7 +436,7 @@ class Sealed:
             return
         # the second copy is the last one: what copies take must not grow with every column that is asked for
         wanted = every if there is not None else wanted or every[:1]
-        found = self._public.arrays(table, wanted) if self._public.size(table) > _FEW else None
+        found = self._public.arrays(table, wanted) if self._public.size(table) > FEW else None
         kinds, rows = self._public.rows(table, wanted) if found is None else (found[0], [])
         arrays = [] if found is None else found[1]
         types = [_spelled_name(kind) for kind in kinds]
@@ -474,6 +468,34 @@ class Sealed:
             elif self._process is not None:
                 left(self._process)
                 self._process = None
+
+
+def _held(measure: Measure, columns: list[Finished]) -> Held:
+    from dpsql.facts.released_columns import released_columns
+
+    _, lists = _sent_columns(columns, measure.intervals)
+    named = ((name, _spelled(kind)) for name, kind in released_columns(measure))
+    return Held(measure.name, tuple(named), tuple(map(_as_list, lists)))
+
+
+def _sent_columns(columns: list[Finished], intervals: bool) -> tuple[list[str], list[Sequence[object]]]:
+    """Return the types and values of a released table's columns, each with those of its half-widths."""
+    types: list[str] = []
+    lists: list[Sequence[object]] = []
+    for column in columns:
+        types.append(_spelled(column.type))
+        lists.append(_all_sent(column.values, types[-1]))
+        if column.margins is not None:
+            types.append("DOUBLE")
+            lists.append(or_null(column.margins, len(column.values)))
+            if intervals:
+                types += ["DOUBLE", "DOUBLE"]
+                lists += [or_null(ends, len(column.values)) for ends in (column.low, column.high)]
+    return types, lists
+
+
+def _as_list(values: Sequence[object]) -> list[object]:
+    return [*map(_written, values)] if isinstance(values, Decimals) else [*values]
 
 
 def _cores() -> int:

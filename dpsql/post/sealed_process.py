@@ -128,16 +128,22 @@ class Process:
         self._midway = False
 
     def run(
-        self, sql: str, seconds: float, memory: int, most: int | None, threads: int = 1
+        self,
+        sql: str,
+        seconds: float,
+        memory: int,
+        most: int | None,
+        threads: int = 1,
+        parameters: list[list[object]] | None = None,
     ) -> list[tuple[Any, ...]]:
         """Return the rows of SQL, within limits of time, memory and number of rows (``most``)."""
         fetched: list[tuple[Any, ...]] = []
-        request: tuple[Any, ...] = ("run", sql, threads)
+        request: tuple[Any, ...] | None = ("run", sql, threads, parameters)
         more = True
         self.took = 0.0
         while more:
             (_, rows, more, self.worn), size = self._ask(request, seconds - self.took, memory)
-            request = ("more",)
+            request = None
             memory -= size + _held(rows)
             fetched += rows
             if most is not None and len(fetched) > most:
@@ -151,13 +157,17 @@ class Process:
         return list(columns)
 
     def _ask(
-        self, request: tuple[Any, ...], seconds: float | None = None, most: int | None = None
+        self, request: tuple[Any, ...] | None, seconds: float | None = None, most: int | None = None
     ) -> tuple[Any, int]:
-        """Send a request; return the reply and its size in bytes. The time before it is not counted."""
+        """Send a request; return the reply and its size in bytes. The time before it is not counted.
+
+        None asks for the next reply to the same request: rows come in several, while others are taken apart.
+        """
         failed: list[str] = []
         self._midway = True
         try:
-            self._send(request)
+            if request is not None:
+                self._send(request)
             while self._owed:
                 self._reply(failed)
                 self._owed -= 1
@@ -169,7 +179,7 @@ class Process:
         except BaseException:  # Ctrl-C too: what runs on would answer the next request
             self.end()
             raise
-        self._midway = False
+        self._midway = reply[0] == "rows" and reply[2]  # there is more
         if failed:
             raise Failed(failed[0])
         return reply, size

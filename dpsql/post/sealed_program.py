@@ -20,6 +20,8 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     import duckdb
 else:
     sys.path += sys.argv[1:]
@@ -48,7 +50,7 @@ def main() -> None:
         while header := requests.read(LENGTH.size):
             serving.began = _sizes()[0]
             request = pickle.loads(requests.read(*LENGTH.unpack(header)))
-            if (reply := serving.reply(*request)) is not None:
+            for reply in serving.replies(*request):
                 message = pickle.dumps(reply, pickle.HIGHEST_PROTOCOL)
                 _limit(None)  # what is sent next is the engine's own
                 out.write(LENGTH.pack(len(message)))
@@ -64,7 +66,7 @@ def _end_with_the_parent() -> None:
 
 
 class _Serving:
-    """One in-memory database at a time, and the rows of the last statement that are not fetched yet."""
+    """One in-memory database at a time."""
 
     def __init__(self) -> None:
         self._connection: duckdb.DuckDBPyConnection | None = None
@@ -73,29 +75,27 @@ class _Serving:
         self.began = 0  # bytes that were mapped when the request arrived
         self._sent = f"sent {os.urandom(8).hex()}"  # a name that no table has
 
-    def reply(self, request: str, *words: Any) -> tuple[Any, ...] | None:
+    def replies(self, request: str, *words: Any) -> Iterator[tuple[Any, ...]]:
         try:
             match request:
                 case "open":
-                    return self._open(*words)
+                    yield self._open(*words)
                 case "load":
-                    return self._load(*words)
+                    yield self._load(*words)
                 case "arrays":
-                    return self._arrays(*words)
+                    yield self._arrays(*words)
                 case "run":
-                    return self._run(*words)
-                case "more":
-                    return self._more()
+                    yield from self._run(*words)
                 case "columns":
-                    return self._columns()
-            self._close()
+                    yield self._columns()
+                case _:
+                    self._close()
         except (MemoryError, duckdb.OutOfMemoryException):
-            return ("full",)
+            yield ("full",)
         except duckdb.Error as error:
-            return "failed", str(error)
+            yield "failed", str(error)
         except Exception as error:  # a value that Python does not have
-            return "failed", type(error).__name__
-        return None
+            yield "failed", type(error).__name__
 
     def _open(self, settings: list[str], memory: int) -> tuple[Any, ...]:
         """Open an empty database."""
@@ -141,20 +141,20 @@ class _Serving:
         finally:
             self._connection.unregister(self._sent)
 
-    def _run(self, sql: str, threads: int) -> tuple[Any, ...]:
+    def _run(
+        self, sql: str, threads: int, parameters: list[list[object]] | None
+    ) -> Iterator[tuple[Any, ...]]:
+        """Yield rows, whether there may be more, and (after the last) whether memory is worn."""
         assert self._connection is not None
         self._use(threads)
         self._hold()
-        self._connection.execute(sql)
-        return self._more()
-
-    def _more(self) -> tuple[Any, ...]:
-        """Return the next rows, whether there may be more, and (after the last) whether memory is worn."""
-        assert self._connection is not None
-        self._hold()
-        rows = self._connection.fetchmany(CHUNK)
-        more = len(rows) == CHUNK
-        return "rows", rows, more, not more and self._worn()
+        self._connection.execute(sql, parameters)
+        more = True
+        while more:
+            self._hold()
+            rows = self._connection.fetchmany(CHUNK)
+            more = len(rows) == CHUNK
+            yield "rows", rows, more, not more and self._worn()
 
     def _columns(self) -> tuple[Any, ...]:
         """Return the names and types of the columns of the last statement."""

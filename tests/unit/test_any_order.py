@@ -191,7 +191,7 @@ def test_large_public_tables_are_read_on_several_threads(
     run = sealed_process.Process.run
 
     def noted(process: sealed_process.Process, sql: str, *given: object) -> list[tuple[object, ...]]:
-        used.append(given[-1] if isinstance(given[-1], int) else 1)
+        used.append(given[3])  # type: ignore[arg-type]  # a number
         return run(process, sql, *given)  # type: ignore[arg-type]  # what it is called with
 
     monkeypatch.setattr(sealed_process.Process, "run", noted)
