@@ -5,10 +5,13 @@
     all rows       count(*) by suppkey, without the join to the customers
     "repeated"     the orders of customers with two lines of one supplier in that month: counted once instead
 
+The rows of these orders are copied, with the columns that were asked for (row_copies.py).
+
 Claim   a unit that is not in the table has at most one row of the relation in each group.
 Proof   A row of the relation comes from a row of the scan that meets the conditions, each from another one
         where ``fan`` is 1 (facts/light_units.py), and some of its keys are columns of that row, as they are:
-        two rows of a group are two rows of the scan with the same values there.
+        two rows of a group are two rows of the scan with the same values there. All rows of the orders are
+        copied, so that what reads the copy, under the same conditions, has all rows of the units there.
 Test    tests/privacy/test_repeated_units.py, tests/privacy/test_light_units.py
 
 Who is repeated is an exact private fact; see special_units.py.
@@ -22,6 +25,7 @@ from dataclasses import field, replace
 from dpsql.engines.corrected_sql import Special, counts_units
 from dpsql.engines.dialect import DUCKDB, Dialect
 from dpsql.engines.relation_sql import Reading, first_link
+from dpsql.engines.row_copies import Copy, Needed, bytes_of, copy_name, copy_sql
 from dpsql.engines.special_units import KEPT, Asked, Limits
 from dpsql.engines.special_units_sql import conditions_sql, repeated_sql, sampled_sql
 from dpsql.engines.temporary_tables import TemporaryTables
@@ -39,6 +43,15 @@ _Place = tuple[str, Columns, tuple[str, ...], str]
 
 
 @dataclass(slots=True)
+class _Found:
+    """A table of repeated units, '' if there are none, and the number of rows that meet the conditions."""
+
+    name: str
+    rows: int = 0
+    copy: Copy | None = None
+
+
+@dataclass(slots=True)
 class RepeatedUnits:
     """The repeated units of one engine's tables. ``run`` runs a statement and fetches its rows."""
 
@@ -46,7 +59,7 @@ class RepeatedUnits:
     limits: Limits
     tables: TemporaryTables
     dialect: Dialect = DUCKDB
-    _tables: dict[_Place, str | None] = field(default_factory=dict)  # '' of no units; None of too many
+    _tables: dict[_Place, _Found | None] = field(default_factory=dict)  # None of too many
     _asked: Asked = field(default_factory=Asked)
 
     def counted(self, planned: MeasurePlan, source: RowSource, size: int, special: Special) -> Special:
@@ -59,30 +72,56 @@ class RepeatedUnits:
         if place not in self._tables and not self._asked.again(place, self.limits.unrepeated):
             return special
         found = self._found(place, scan, keys, round(size * self.limits.repeated))
-        if found is None or (found and special.units is not None and special.units.copy):
+        if found is None or (found.name and special.units is not None and special.units.copy):
             return special
-        if not found:
+        if not found.name:
             return replace(special, by_rows=True)
-        links = f"SELECT k FROM {found} AS f"
+        links, near = f"SELECT k FROM {found.name} AS f", beside(planned.measure.relation, scan)
         if special.units is not None:
-            links = f"{special.units.keys} UNION {links}"
-        near = beside(planned.measure.relation, scan)
-        return Special(Reading(only=scan, keys=links, beside=near), special.nobody, {}, True)
+            read = Reading(only=scan, keys=f"{special.units.keys} UNION {links}", beside=near)
+        else:
+            read = self._copied(Reading(only=scan, keys=links, beside=near), found, Needed.of(planned, scan))
+        return Special(read, special.nobody, {}, True)
+
+    def _copied(self, read: Reading, found: _Found, needed: Needed) -> Reading:
+        """Read a copy of the rows, unless they are many."""
+        scan = read.only
+        assert scan is not None
+        if found.copy is None or not found.copy.has(needed, 0):
+            columns = needed.copied | set(() if found.copy is None else found.copy.columns)
+            size = bytes_of(columns, found.rows)
+            if size > self.limits.bytes // KEPT:
+                return read
+            self._uncopy(found)
+            table, listed = copy_name(), tuple(sorted(columns))
+            self.run(f"CREATE TEMP TABLE {table} AS {copy_sql(scan, found.name, 0, listed)}")
+            found.copy = Copy(table, 0, listed, size)
+        copy = found.copy
+        return replace(
+            read,
+            copy=copy.rows(None),
+            unit=copy.unit(needed),
+            ranked=needed.ranked,
+            columns=copy.names(needed),
+        )
 
     def forget(self) -> None:
         """Drop all tables."""
         while self._tables:
             self._drop(self._tables.popitem()[1])
 
-    def _found(self, place: _Place, scan: Scan, keys: tuple[ScanColumn, ...], most: int) -> str | None:
-        """Return the table of repeated units, '' if there are none, or None if they have too many rows."""
+    def _found(self, place: _Place, scan: Scan, keys: tuple[ScanColumn, ...], most: int) -> _Found | None:
+        """Return the repeated units; None if they have too many rows."""
         found = self._tables.pop(place) if place in self._tables else self._find(scan, keys, place[-1], most)
         self._tables[place] = found
-        while len(self._tables) > ANSWERS or len([*filter(None, self._tables.values())]) > KEPT:
+        while (
+            len(self._tables) > ANSWERS
+            or len([each for each in self._tables.values() if each and each.name]) > KEPT
+        ):
             self._drop(self._tables.pop(next(iter(self._tables))))
         return found
 
-    def _find(self, scan: Scan, keys: tuple[ScanColumn, ...], where: str, most: int) -> str | None:
+    def _find(self, scan: Scan, keys: tuple[ScanColumn, ...], where: str, most: int) -> _Found | None:
         [(sampled,)] = self.run(sampled_sql(scan, keys, where, _SAMPLE))
         assert isinstance(sampled, int)
         if sampled * _SAMPLE > 2 * most:  # twice, as a sample may err; what is found below is exact
@@ -93,13 +132,23 @@ class RepeatedUnits:
         assert isinstance(links, int)
         assert isinstance(rows, int)
         if 0 < links <= most and rows <= most:
-            return name
-        self._drop(name)
-        return None if links else ""
+            return _Found(name, rows)
+        self.tables.drop(name)
+        return None if links else _Found("")
 
-    def _drop(self, found: str | None) -> None:
-        if found:
-            self.tables.drop(found)
+    def _drop(self, found: _Found | None) -> None:
+        if found is not None and found.name:
+            self._uncopy(found)
+            self.tables.drop(found.name)
+
+    def _uncopy(self, found: _Found) -> None:
+        known, found.copy = found.copy, None  # an interrupted statement leaves nothing that is not there
+        if known is not None:
+            self.run(f"DROP TABLE {known.table}")
+
+
+def _is_kept(found: _Found | None) -> bool:
+    return found is not None and bool(found.name)
 
 
 def counted_keys(planned: MeasurePlan, source: RowSource) -> tuple[ScanColumn, ...]:

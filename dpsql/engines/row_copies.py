@@ -22,6 +22,7 @@ A copy is exact and private; see special_units.py.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from typing import TypeAlias
 
@@ -43,6 +44,7 @@ _Column: TypeAlias = tuple[str, tuple[str, ...]]
 _UNIT: _Column = ("", ())
 """The unit itself, where a rank is not enough."""
 
+_NUMBERS = itertools.count()
 _LONG = (Kind.TEXT, Kind.OPAQUE, Kind.COMPOSITE)
 _WIDTH, _CODE, _RANK = 16, 2, 4
 """Bytes of a value, at most where it is not long, of a code, and of a rank."""
@@ -130,6 +132,11 @@ class Copy:
     def rows(self, units: int | None) -> str:
         """Print the rows of all units, or of so many, those of largest n."""
         return f"SELECT * FROM {self.table}{'' if units is None else f' WHERE r <= {units}'}"
+
+
+def copy_name() -> str:
+    """Return the name of a temporary table that this process has not used."""
+    return f'temp.main."rows {next(_NUMBERS)}"'
 
 
 def bytes_of(columns: frozenset[_Column], rows: int) -> int:

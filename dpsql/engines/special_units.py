@@ -24,7 +24,6 @@ measures that are paid for, and decides nothing but which of two statements with
 
 from __future__ import annotations
 
-import itertools
 from collections import Counter
 from collections.abc import Callable, Hashable
 from dataclasses import field, replace
@@ -33,7 +32,7 @@ from dpsql.engines.corrected_sql import Special, counts_units
 from dpsql.engines.dialect import DUCKDB, Dialect
 from dpsql.engines.identifiers import quote
 from dpsql.engines.relation_sql import Reading, first_link
-from dpsql.engines.row_copies import Copy, Needed, bytes_of, copy_sql
+from dpsql.engines.row_copies import Copy, Needed, bytes_of, copy_name, copy_sql
 from dpsql.engines.special_units_sql import conditions_sql, found_sql
 from dpsql.engines.temporary_tables import TemporaryTables
 from dpsql.engines.unit_totals import ANSWERS
@@ -52,8 +51,6 @@ from dpsql.lazy_dataclass import dataclass
 
 KEPT = 8
 """The most tables of special units that are kept; the one that was used longest ago is dropped."""
-
-_NUMBERS = itertools.count()
 
 _Place = tuple[str, Columns, tuple[str, ...], str]
 
@@ -206,7 +203,7 @@ class SpecialUnits:
         if others + size > self.limits.bytes:
             return None
         self._uncopy(found)
-        table, listed = f'temp.main."rows {next(_NUMBERS)}"', tuple(sorted(columns))
+        table, listed = copy_name(), tuple(sorted(columns))
         self.run(f"CREATE TEMP TABLE {table} AS {copy_sql(scan, found.name, above, listed)}")
         found.copy = Copy(table, above, listed, size)
         return found.copy

@@ -120,7 +120,7 @@ def sampled_sql(scan: Scan, keys: tuple[ScanColumn, ...], where: str, part: int)
 
 
 def repeated_sql(scan: Scan, keys: tuple[ScanColumn, ...], where: str, most: int) -> str:
-    """Return the SELECT of links of units that have several rows of a group, with their rows c.
+    """Return the SELECT of links of units that have several rows of a group, with their rows c, and n of 1.
 
     It returns ``most`` of them at most.
     """
@@ -128,7 +128,8 @@ def repeated_sql(scan: Scan, keys: tuple[ScanColumn, ...], where: str, most: int
     by = ", ".join(["u", *names])
     rows = f"o AS NOT MATERIALIZED ({_owned_sql(scan, keys, names, where)})"
     units = f"SELECT u FROM o WHERE u IS NOT NULL GROUP BY {by} HAVING count(*) > 1"
-    return f"WITH {rows} SELECT k, u, count(*) AS c FROM o WHERE u IN ({units}) GROUP BY k, u LIMIT {most}"
+    listed = f"SELECT k, u, 1 AS n, count(*) AS c FROM o WHERE u IN ({units}) GROUP BY k, u LIMIT {most}"
+    return f"WITH {rows} {listed}"
 
 
 def _owned_sql(scan: Scan, keys: tuple[ScanColumn, ...], names: list[str], where: str) -> str:

@@ -90,6 +90,7 @@ BY_ROWS = (
     "SELECT place, COUNT(DISTINCT person) FROM visits WHERE cost > 2 GROUP BY place",
     "SELECT place, COUNT(*) FROM visits WHERE epoch_ns(seen) > 0 GROUP BY place",  # not of the last moments
     "SELECT item, COUNT(*), AVG(amount) FROM lines GROUP BY item",
+    "SELECT item, COUNT(*), AVG(amount) FROM lines WHERE item < 2 GROUP BY item",
     "SELECT item, SUM(amount) FROM lines JOIN visits USING (visit) WHERE day < 2 GROUP BY item",
     "SELECT l.item, COUNT(*) FROM lines l JOIN items i ON l.item = i.item WHERE name <> 'n1' GROUP BY l.item",
     "SELECT item, COUNT(*) FROM lines l "
@@ -117,12 +118,13 @@ def db(tmp_path: Path) -> Iterator[dpsql.Connection]:
 
 
 def statements(
-    db: dpsql.Connection, sql: str, repeated: float = 100, unrepeated: int = 0
+    db: dpsql.Connection, sql: str, repeated: float = 100, unrepeated: int = 0, size: int = 2**28
 ) -> tuple[MeasurePlan, DuckDB, FastSums]:
+    """``size``: the bytes that copies may take."""
     engine = db._open().engine
     assert isinstance(engine, DuckDB)
     [planned] = plan_of(db._open(), sql, 1.0).measures
-    limits = replace(EVERYTHING, copied=0, long=0, repeated=repeated, unrepeated=unrepeated)
+    limits = replace(EVERYTHING, copied=0, long=0, repeated=repeated, unrepeated=unrepeated, bytes=size)
     return planned, engine, FastSums(engine._all, limits)
 
 
@@ -132,8 +134,12 @@ def sums(engine: DuckDB, planned: MeasurePlan, sql: str) -> dict[str, tuple[obje
 
 
 def differs(db: dpsql.Connection, sql: str) -> bool:
-    planned, engine, fast = statements(db, sql)
-    return sums(engine, planned, fast.statement(planned)) != sums(engine, planned, measure_sql(planned))
+    """Whether there are other sums where units are told apart: with copies of their rows, or without."""
+    found = []
+    for size in (0, 2**28):
+        planned, engine, fast = statements(db, sql, size=size)
+        found.append(sums(engine, planned, fast.statement(planned)))
+    return found != [sums(engine, planned, measure_sql(planned))] * 2
 
 
 def counts_rows(sql: str) -> bool:
@@ -176,6 +182,29 @@ def test_what_was_found_is_forgotten_with_the_version_of_the_data(db: dpsql.Conn
     assert len(fast._repeated._tables) == 1
     fast.forget()
     assert not fast._repeated._tables
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [BY_ROWS[1], BY_ROWS[2], "SELECT item, COUNT(*), AVG(amount) FROM lines WHERE item < 2 GROUP BY item"],
+)
+def test_rows_of_repeated_units_are_copied(db: dpsql.Connection, sql: str) -> None:
+    for size, copied in ((0, False), (2**28, True)):
+        planned, _, fast = statements(db, sql, size=size)
+        assert ('"rows ' in fast.statement(planned)) is copied
+
+
+def test_a_copy_gets_the_columns_that_are_asked_for(db: dpsql.Connection) -> None:
+    planned, engine, fast = statements(db, BY_ROWS[1])
+    further, *_ = statements(db, "SELECT place, SUM(cost), COUNT(*) FROM visits WHERE day < 2 GROUP BY place")
+    texts = [fast.statement(each) for each in (planned, further, planned)]
+    assert '"rows ' in texts[0]
+    assert texts[0] != texts[2], "the copy has more columns by now"
+    assert sums(engine, planned, texts[2]) == sums(engine, planned, measure_sql(planned))
+    assert sums(engine, further, fast.statement(further)) == sums(engine, further, measure_sql(further))
+    assert len([each for each in fast._repeated._tables.values() if each is not None and each.copy]) == 1
+    fast.forget()
+    assert not engine._all("SELECT 1 FROM duckdb_tables() WHERE temporary AND table_name LIKE 'rows %'")
 
 
 FAILING = (
@@ -277,9 +306,15 @@ def rows_of_nobody(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(RepeatedUnits, "counted", lambda *given: replace(counted(*given), nobody=None))
 
 
+def rows_that_are_not_copied(patch: pytest.MonkeyPatch) -> None:
+    copied = repeated_units.copy_sql
+    patch.setattr(repeated_units, "copy_sql", lambda *given: f"{copied(*given)} LIMIT 3")
+
+
 @pytest.mark.parametrize(
     ("planted", "sql"),
     [
+        (rows_that_are_not_copied, BY_ROWS[1]),
         (a_row_too_many, BY_ROWS[0]),
         (fewer_rows_counted, BY_ROWS[0]),
         (rows_of_one_row, BY_UNIT[0]),
