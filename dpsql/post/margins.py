@@ -116,8 +116,12 @@ def bootstrap(moved: Callable[[slice], Floats], size: int, floats: int, confiden
 def _middle(moved: Floats, confidence: float) -> Floats:
     """Return the distances below and above for differences; each row is one number."""
     there = np.isfinite(moved)
+    if there.all():
+        low, high = _places(moved.shape[1], confidence)
+        ordered = np.partition(moved, (low, high), axis=1)
+        return np.stack([-ordered[:, low], ordered[:, high]])
     known = there.sum(axis=1)
-    ordered = np.sort(moved if there.all() else np.where(there, moved, np.inf), axis=1)  # not known: last
+    ordered = np.sort(np.where(there, moved, np.inf), axis=1)  # not known: last
     distances = np.full((2, len(moved)), np.nan)
     for many in np.unique(known[known * 2 > moved.shape[1]]).tolist():
         low, high = _places(many, confidence)

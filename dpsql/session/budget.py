@@ -430,6 +430,8 @@ class AnalystBudget:
 
     def _within(self, caps: Sequence[TimeCap]) -> list[tuple[TimeCap, Amount]]:
         """Return each cap with what was spent in its window."""
+        if not caps:
+            return []
         return [*zip(caps, self.ledger.spent_within(caps), strict=True)]
 
     def remained(self, debits: Sequence[Entry], shares: Sequence[Entry]) -> float:

@@ -17,7 +17,7 @@ from functools import partial
 from typing import TypeAlias, assert_never
 
 from dpsql.errors import refuse
-from dpsql.functions import Argument, ArgumentError, Arguments, shelf
+from dpsql.functions import Argument, ArgumentError, Arguments, Render, shelf
 from dpsql.functions.core.literals import constant, literal_sql
 from dpsql.functions.core.meaning import Lookup, checked, enforced, written
 from dpsql.ir.column import Interval, Kind
@@ -50,18 +50,27 @@ def _printed(
             return column_sql(name), Argument(enforced(lookup(name)))
         case Literal():
             return literal_sql(scalar), constant(scalar)
-        case Call(name, scalars, type):
-            function = shelf()[name]
-            printed = [_printed(scalar, lookup, column_sql, found) for scalar in scalars]
-            arguments = tuple(argument for _, argument in printed)
-            arguments, known = with_ranges(scalar, arguments, lookup, found)
-            known = known or Argument(checked(function, arguments, type))
-            sql = function.render(tuple(text for text, _ in printed), arguments, type)
-            if len(sql) > LONGEST:
-                raise ArgumentError("this expression is too deeply nested", code="D103")
+        case Call("not", (Call(name) as inner,)) if (negated := shelf()[name].negated) is not None:
+            sql, argument = _printed_call(inner, negated, lookup, column_sql, found)
+            known = written(scalar, lookup) or Argument(checked(shelf()["not"], (argument,), scalar.type))
             return sql, known
+        case Call(name):
+            return _printed_call(scalar, shelf()[name].render, lookup, column_sql, found)
         case _:
             assert_never(scalar)
+
+
+def _printed_call(
+    scalar: Call, render: Render, lookup: Lookup, column_sql: Callable[[str], str], found: Found | None
+) -> tuple[str, Argument]:
+    printed = [_printed(each, lookup, column_sql, found) for each in scalar.arguments]
+    arguments = tuple(argument for _, argument in printed)
+    arguments, known = with_ranges(scalar, arguments, lookup, found)
+    known = known or Argument(checked(shelf()[scalar.function], arguments, scalar.type))
+    sql = render(tuple(text for text, _ in printed), arguments, scalar.type)
+    if len(sql) > LONGEST:
+        raise ArgumentError("this expression is too deeply nested", code="D103")
+    return sql, known
 
 
 def with_ranges(

@@ -5,7 +5,7 @@ contains(name, 'a')    name LIKE 'A%'    strpos(name, '-')
 
 from __future__ import annotations
 
-from dpsql.functions import ArgumentError, Arguments, Function
+from dpsql.functions import ArgumentError, Arguments, Function, Render
 from dpsql.functions.core.ranges import truth, within
 from dpsql.functions.text.common import check_text, constant_text, size_of, spelled
 from dpsql.ir.column import BIGINT, EVERYWHERE, Fact, Interval, Type
@@ -40,11 +40,15 @@ def _like(word: str) -> Function:
                 raise ArgumentError("the pattern ends with its escape character")
         return truth(arguments[0].fact.nullable)
 
-    def render(texts: tuple[str, ...], arguments: Arguments, type: Type | None) -> str:
-        escape = f" ESCAPE {texts[2]}" if len(texts) == 3 else ""
-        return f"({spelled(texts[0], arguments[0])} {word} {texts[1]}{escape})"
+    def rendered(word: str) -> Render:
+        def render(texts: tuple[str, ...], arguments: Arguments, type: Type | None) -> str:
+            escape = f" ESCAPE {texts[2]}" if len(texts) == 3 else ""
+            return f"({spelled(texts[0], arguments[0])} {word} {texts[1]}{escape})"
 
-    return Function(word.lower(), result, render, f"s {word} 'a%'", (2, 3))
+        return render
+
+    negated = rendered(f"NOT {word}")
+    return Function(word.lower(), result, rendered(word), f"s {word} 'a%'", (2, 3), negated=negated)
 
 
 def _glob_result(arguments: Arguments, type: Type | None) -> Fact:
