@@ -21,6 +21,8 @@ import datetime
 import re
 from collections.abc import Callable, Collection, Sequence
 from decimal import Decimal
+from functools import partial
+from types import NoneType
 from typing import TYPE_CHECKING, Any
 
 from dpsql.ir.column import INTEGERS, Kind, Type, decimal_size, type_range
@@ -88,13 +90,13 @@ def picked_rows(
     values = _by_name(finished, measures[0])
     for name in {*picked.names, *(each.column for each in picked.orders)}:
         taken = _taken(types[name])
-        if taken is None or not all(value is None or taken(value) for value in values[name]):
+        if taken is None or not taken(values[name]):
             return None
-    rows = list(zip(*(values[name] for name in picked.names), strict=True))
+    columns = [values[name] for name in picked.names]
     if not picked.orders:
-        return rows[picked.kept]
+        return [*zip(*(column[picked.kept] for column in columns), strict=True)]
     order = _ordered(picked.orders, [values[each.column] for each in picked.orders])
-    return None if order is None else [rows[place] for place in order[picked.kept]]
+    return None if order is None else [tuple(column[i] for column in columns) for i in order[picked.kept]]
 
 
 def _picked(sql: str, measures: Sequence[Measure]) -> tuple[_Picked, dict[str, Type]] | None:
@@ -173,14 +175,16 @@ def _unquoted(name: str) -> str:
 
 def _ordered(orders: Sequence[_Order], columns: Sequence[Sequence[Any]]) -> list[int] | None:
     """Return the places of the rows in this order; None if it is not the only one, or not certain."""
-    if any(value != value for values in columns for value in values):
+    if any(float in {*map(type, values)} and any(each != each for each in values) for values in columns):
         return None
     if len(set(zip(*columns, strict=True))) < len(columns[0]):
         return None
     places = list(range(len(columns[0])))
     for order, values in reversed([*zip(orders, columns, strict=True)]):
-        missing = [place for place in places if values[place] is None]
-        present = [place for place in places if values[place] is not None]
+        missing, present = list[int](), places
+        if None in values:
+            missing = [place for place in places if values[place] is None]
+            present = [place for place in places if values[place] is not None]
         present.sort(key=values.__getitem__, reverse=order.descending)
         places = [*missing, *present] if order.nulls_first else [*present, *missing]
     return places
@@ -209,28 +213,38 @@ def or_null(numbers: Floats | None, size: int) -> list[Any]:
     return [None if number != number else number for number in numbers.tolist()]
 
 
-def _taken(type: Type) -> Callable[[Any], bool] | None:
-    """Return which values the engine gives back as they are; None if that is not known of the type."""
+def _taken(type: Type) -> Callable[[Sequence[Any]], bool] | None:
+    """Return whether the engine gives values, or NULL, back as they are; None if nobody knows of the type."""
     match type.kind:
         case Kind.BOOLEAN if type.sql == "BOOLEAN":
-            return lambda value: value.__class__ is bool
+            return partial(_are, bool)
         case Kind.INTEGER if type.sql in INTEGERS and type.sql != "UHUGEINT":  # that is sent as text
             ends = type_range(type)
-            low, high = max(-_WORD, ends.low), min(_WORD - 1, ends.high)
-            return lambda value: value.__class__ is int and low <= value <= high
+            return partial(_within, int(max(-_WORD, ends.low)), int(min(_WORD - 1, ends.high)))
         case Kind.FLOAT if type.sql == "DOUBLE":
-            return lambda value: value.__class__ is float
+            return partial(_are, float)
         case Kind.TEXT if type.sql == "VARCHAR" or type.sql.startswith("ENUM("):
-            return lambda value: value.__class__ is str
+            return partial(_are, str)
         case Kind.DATE if type.sql == "DATE":
-            return lambda value: value.__class__ is datetime.date
+            return partial(_are, datetime.date)
         case Kind.DECIMAL:
             width, scale = decimal_size(type)
             if type.sql != f"DECIMAL({width},{scale})":
                 return None
-            return lambda value: _is_decimal(value, width, scale)
+            return lambda values: all(value is None or _is_decimal(value, width, scale) for value in values)
         case _:
             return None
+
+
+def _are(kind: type, values: Sequence[Any]) -> bool:
+    return {*map(type, values)} <= {kind, NoneType}
+
+
+def _within(low: int, high: int, values: Sequence[Any]) -> bool:
+    if not _are(int, values):
+        return False
+    present = [value for value in values if value is not None] if None in values else values
+    return not present or (low <= min(present) and max(present) <= high)
 
 
 def _is_decimal(value: Any, width: int, scale: int) -> bool:
