@@ -95,7 +95,7 @@ def picked_rows(
     columns = [values[name] for name in picked.names]
     if not picked.orders:
         return [*zip(*(column[picked.kept] for column in columns), strict=True)]
-    order = _ordered(picked.orders, [values[each.column] for each in picked.orders])
+    order = _ordered(picked.orders, [values[each.column] for each in picked.orders], picked.kept.stop)
     return None if order is None else [tuple(column[i] for column in columns) for i in order[picked.kept]]
 
 
@@ -173,13 +173,18 @@ def _unquoted(name: str) -> str:
     return name.replace('""', '"')
 
 
-def _ordered(orders: Sequence[_Order], columns: Sequence[Sequence[Any]]) -> list[int] | None:
-    """Return the places of the rows in this order; None if it is not the only one, or not certain."""
+def _ordered(
+    orders: Sequence[_Order], columns: Sequence[Sequence[Any]], last: int | None
+) -> list[int] | None:
+    """Return the places of the rows in this order; None if it is not the only one, or not certain.
+
+    Rows behind the ``last`` may be left out.
+    """
     if any(float in {*map(type, values)} and any(each != each for each in values) for values in columns):
         return None
-    if len(set(zip(*columns, strict=True))) < len(columns[0]):
+    places = _first(orders[0], columns[0], last)
+    if len({tuple(values[place] for values in columns) for place in places}) < len(places):
         return None
-    places = list(range(len(columns[0])))
     for order, values in reversed([*zip(orders, columns, strict=True)]):
         missing, present = list[int](), places
         if None in values:
@@ -188,6 +193,15 @@ def _ordered(orders: Sequence[_Order], columns: Sequence[Sequence[Any]]) -> list
         present.sort(key=values.__getitem__, reverse=order.descending)
         places = [*missing, *present] if order.nulls_first else [*present, *missing]
     return places
+
+
+def _first(order: _Order, values: Sequence[Any], last: int | None) -> list[int]:
+    """Return the places of all rows, but for some that are behind the ``last`` by their first column."""
+    every = range(len(values))
+    if not last or last >= len(values) or None in values:
+        return list(every)
+    end = sorted(values, reverse=order.descending)[last - 1]
+    return [place for place in every if (values[place] >= end if order.descending else values[place] <= end)]
 
 
 def _by_name(finished: Sequence[Finished], measure: Measure) -> dict[str, Sequence[Any]]:

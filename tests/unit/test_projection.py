@@ -101,6 +101,34 @@ def test_it_orders_as_the_engine_does(db: dpsql.Connection, key: str, order: str
     assert repr(rows) == repr(sealed.run(engines, measures, tables, types))
 
 
+@pytest.mark.parametrize("order", ["2 DESC, 1", "2, 1 DESC", "n DESC, k LIMIT 4 OFFSET 3"])
+@pytest.mark.parametrize("most", [1, 3, 7, 20])
+def test_the_first_of_many_rows(db: dpsql.Connection, order: str, most: int) -> None:
+    limit = "" if "LIMIT" in order else f" LIMIT {most}"
+    stage = stage_of(db, f"SELECT age AS k, COUNT(*) AS n FROM patients GROUP BY age ORDER BY {order}{limit}")
+    keys, counts = filled(stage, [*range(22)])
+    counts = replace(counts, values=[place * 7 % 10 for place in range(20)] + [4, 5])
+    keys = replace(keys, values=[*range(20), 99, 99])
+    measures, tables = [each.measure for each in stage.measures], [[keys, counts]]
+    sealed = db._open().sealed
+    engines = replace(stage.post, sql=f"SELECT * FROM ({stage.post.sql}) AS q")
+    types = sealed.check(stage.post.sql, (), measures)
+    assert repr(picked_rows(stage.post, measures, tables)) == repr(
+        sealed.run(engines, measures, tables, types)
+    )
+
+
+def test_ties_leave_one_answer_only_behind_the_last_row(db: dpsql.Connection) -> None:
+    stage = stage_of(db, "SELECT age AS k, COUNT(*) AS n FROM patients GROUP BY age ORDER BY n DESC LIMIT 2")
+    keys, counts = filled(stage, [1, 2, 3, 4])
+    measures = [stage.measures[0].measure]
+    behind, before = replace(counts, values=[9, 1, 1, 8]), replace(counts, values=[9, 8, 8, 1])
+    rows = picked_rows(stage.post, measures, [[keys, behind]])
+    assert rows is not None
+    assert [row[:2] for row in rows] == [(1, 9), (4, 8)]
+    assert picked_rows(stage.post, measures, [[keys, before]]) is None
+
+
 @pytest.mark.parametrize("key", ["age", "born", "score", "seen", "height"])
 def test_what_orders_is_looked_at_too(db: dpsql.Connection, key: str) -> None:
     """Dates that Python does not have are texts; they were ordered as such."""
