@@ -2,6 +2,7 @@
 
     SELECT "release"."ward" AS "ward", "release"."count" AS "n" FROM "release"        the table's own rows
     ... ORDER BY n DESC, "release"."ward" LIMIT 3                                     in another order
+    SELECT "sub"."n" FROM (SELECT "release"."count" AS "n" FROM "release") AS "sub"   fewer columns
 
 Claim   types and rows are those of the sealed engine, for at most ``MOST`` rows.
 Proof   such SQL has no condition or expression: its rows are the table's, in the order of insertion, as the
@@ -33,6 +34,9 @@ if TYPE_CHECKING:
     from dpsql.ir.finished import Finished
     from dpsql.ir.measure import Measure, Post
 
+NATIVE = frozenset((Kind.BOOLEAN, Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT, Kind.TEXT))
+"""Kinds of values that are handed down to a later stage as they are."""
+
 MOST = 10_000
 """How many rows are answered without an engine: more than that, it is faster."""
 
@@ -42,6 +46,9 @@ _ORDERED = re.compile(
     rf"(?:{_NAME}\.{_NAME}|{_NAME}|([A-Za-z_]\w*)|(\d{{1,4}}))( DESC)?( NULLS FIRST)?(?:, |(?= LIMIT |\Z))"
 )
 _LIMIT = re.compile(r" LIMIT (\d{1,18})(?: OFFSET (\d{1,18}))?\Z")
+_OF_SUBQUERY = rf"{_NAME}\.{_NAME}"
+_QUOTED = r'"(?:[^"]|"")+"\."(?:[^"]|"")+"'
+_WRAPPED = re.compile(rf"SELECT ({_QUOTED}(?:, {_QUOTED})*) FROM \((SELECT .*)\) AS {_NAME}\Z", re.DOTALL)
 _WORD = 2**63  # integers beyond are sent as other types
 
 
@@ -75,15 +82,20 @@ def types_of(columns: Sequence[tuple[str, Type]]) -> list[str]:
 
 
 def picked_rows(
-    post: Post, measures: Sequence[Measure], tables: Sequence[list[Finished]]
+    post: Post, measures: Sequence[Measure], tables: Sequence[list[Finished]], native: bool = False
 ) -> list[tuple[Any, ...]] | None:
-    """Return the rows of SQL that only picks and orders; None if they must come from the engine."""
+    """Return the rows of SQL that only picks and orders; None if they must come from the engine.
+
+    ``native``: and where a value is not of a native Python type.
+    """
     if post.replicated is not None or post.tables:
         return None
     found = _picked(post.sql, measures)
     if found is None:
         return None
     picked, types = found
+    if native and any(types[name].kind not in NATIVE for name in picked.names):
+        return None
     (finished,) = tables
     if not finished or len(finished[0].values) > MOST:
         return None
@@ -117,10 +129,33 @@ def _picked(sql: str, measures: Sequence[Measure]) -> tuple[_Picked, dict[str, T
 
 
 def _read(sql: str, table: str, types: Collection[str]) -> _Picked | None:
-    """Read SELECT "t"."c" AS "a", ... FROM "t" ORDER BY ... LIMIT ...; None for any other text."""
+    """Read SELECT "t"."c" AS "a", ... FROM "t" ORDER BY ... LIMIT ...; None for any other text.
+
+    Or SELECT "s"."a", ... FROM (a text without an order) AS "s".
+    """
+    wrapped = _WRAPPED.match(sql)
+    if wrapped is not None:
+        return _read_wrapped(wrapped, table, types)
+    return _read_plain(sql, table, types)[0]
+
+
+def _read_wrapped(wrapped: re.Match[str], table: str, types: Collection[str]) -> _Picked | None:
+    inner, outputs = _read_plain(wrapped[2], table, types)
+    taken = re.findall(_OF_SUBQUERY, wrapped[1])
+    if inner is None or inner.orders or inner.kept != slice(None) or len({*outputs}) < len(outputs):
+        return None
+    places = dict(zip(outputs, inner.names, strict=True))
+    names = [_unquoted(name) for _, name in taken]
+    if {qualifier for qualifier, _ in taken} != {wrapped[3]} or not places.keys() >= {*names}:
+        return None
+    return _Picked([places[name] for name in names], [], slice(None))
+
+
+def _read_plain(sql: str, table: str, types: Collection[str]) -> tuple[_Picked | None, list[str]]:
+    """Return what is picked, and the names of the outputs."""
     names, outputs, place, quoted = list[str](), list[str](), len("SELECT "), table.replace('"', '""')
     if not sql.startswith("SELECT "):
-        return None
+        return None, outputs
     while (item := _PICKED.match(sql, place)) is not None and item[1] == quoted:
         names.append(_unquoted(item[2]))
         outputs.append(_unquoted(item[3]))
@@ -128,7 +163,7 @@ def _read(sql: str, table: str, types: Collection[str]) -> _Picked | None:
         if item[4] is not None:
             break
     if item is None or item[4] != quoted:
-        return None
+        return None, outputs
     orders: list[_Order] = []
     if sql.startswith(" ORDER BY ", place):
         place += len(" ORDER BY ")
@@ -136,16 +171,16 @@ def _read(sql: str, table: str, types: Collection[str]) -> _Picked | None:
             ordered = _ORDERED.match(sql, place)
             column = None if ordered is None else _column_of(ordered, quoted, names, outputs, types)
             if ordered is None or column is None:
-                return None
+                return None, outputs
             orders.append(_Order(column, ordered[6] is not None, ordered[7] is not None))
             place = ordered.end()
     if place == len(sql):
-        return _Picked(names, orders, slice(None))
+        return _Picked(names, orders, slice(None)), outputs
     limit = _LIMIT.match(sql, place)
     if limit is None:
-        return None
+        return None, outputs
     first = int(limit[2] or 0)
-    return _Picked(names, orders, slice(first, first + int(limit[1])))
+    return _Picked(names, orders, slice(first, first + int(limit[1]))), outputs
 
 
 def _column_of(

@@ -20,7 +20,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Protocol
 
 from dpsql.errors import DatabaseError, interrupted, refuse
-from dpsql.ir.column import BIGINT, DOUBLE, Kind, Type, type_named
+from dpsql.ir.column import BIGINT, DOUBLE, Type, type_named
 from dpsql.ir.finished import Decimals, Finished
 from dpsql.ir.measure import REPLICA_ID, REPLICA_NUMBER, REPLICAS, replicas_of
 from dpsql.policy.model import LimitsRule
@@ -28,7 +28,7 @@ from dpsql.policy.names import fold, perhaps
 from dpsql.policy.toml_spelling import memory_text
 from dpsql.post.held_tables import MOST as FEW
 from dpsql.post.held_tables import Held, holding, quote
-from dpsql.post.projection import or_null, picked_columns, picked_rows, types_of
+from dpsql.post.projection import NATIVE, or_null, picked_columns, picked_rows, types_of
 from dpsql.post.sealed_process import Failed, Full, Late, Many, Process, does_not_start, left, size_of, taken
 
 if TYPE_CHECKING:  # a session opens before what makes these has loaded
@@ -60,7 +60,6 @@ class PublicTables(Protocol):
 
 _REMEMBERED = 256  # statements whose output types are known, or that were tried
 _LONGEST = 20_000  # characters of a statement that was tried, with its made-up values
-_NATIVE = frozenset((Kind.BOOLEAN, Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT, Kind.TEXT))
 _AWARE = "TIMESTAMP WITH TIME ZONE"
 SETTINGS = (
     "SET enable_progress_bar = false",
@@ -227,9 +226,9 @@ class Sealed:
 
         After the outputs come the half-widths of those that are computed, over ``replicas`` of the tables.
         """
-        picked = None if texted else picked_rows(post, measures, tables)
-        if picked is not None and len(picked) <= self._limits.rows:
-            return picked
+        picked = picked_rows(post, measures, tables, texted)
+        if picked is not None and (texted or len(picked) <= self._limits.rows):
+            return [row[: len(types)] for row in picked] if texted else picked
         with self._working("post-processing what was released", paid=True):
             try:
                 rows = None if replicas is None else self._replicated(post, measures, tables, types, replicas)
@@ -611,7 +610,7 @@ def _texted(sql: str, types: Sequence[str]) -> str:
     """Wrap SQL so that values without a native Python type are cast to text."""
     names = [f"c{i}" for i in range(len(types))]
     listed = ", ".join(
-        name if type_named(kind).kind in _NATIVE else f"CAST({name} AS VARCHAR)"
+        name if type_named(kind).kind in NATIVE else f"CAST({name} AS VARCHAR)"
         for name, kind in zip(names, types, strict=True)
     )
     return f"SELECT {listed} FROM ({sql}) AS t({', '.join(names)})"

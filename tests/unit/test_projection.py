@@ -71,6 +71,53 @@ def test_it_gives_what_the_engine_gives(db: dpsql.Connection, sql: str) -> None:
     assert repr(rows) == repr(sealed.run(engines, measures, tables, types))
 
 
+WRAPPED = {
+    'SELECT "s"."n", "s"."k" FROM ({}) AS "s"': True,
+    'SELECT "s"."n", "s"."n" FROM ({}) AS "s"': True,
+    'SELECT "a ""b"."k" FROM ({}) AS "a ""b"': True,
+    'SELECT "t"."k" FROM ({}) AS "s"': False,
+    'SELECT "s"."x" FROM ({}) AS "s"': False,
+    'SELECT "s"."k" FROM ({} LIMIT 1) AS "s"': False,
+    'SELECT "s"."k" FROM ({} ORDER BY 1) AS "s"': False,
+    'SELECT "s"."k" FROM ({}) AS "s" LIMIT 1': False,
+    'SELECT "s"."k" FROM ({0}) AS "s", ({0}) AS "s"': False,
+    'SELECT "s"."k" AS "a" FROM ({}) AS "s"': False,
+}
+
+
+@pytest.mark.parametrize("form", WRAPPED)
+@pytest.mark.parametrize("key", ["ward", "smoker", "age", "score", "height"])
+def test_columns_of_a_subquery_are_picked(db: dpsql.Connection, key: str, form: str) -> None:
+    """As they are shown, and as they are handed down."""
+    stage, sealed = (
+        stage_of(db, f"SELECT {key} AS k, COUNT(*) AS n FROM patients GROUP BY {key}"),
+        db._open().sealed,
+    )
+    values = KEPT.get(f"SELECT {key} FROM patients GROUP BY {key}", [Decimal("1.50"), None])
+    keys, counts = filled(stage, values)
+    counts = replace(counts, values=[*range(len(values))])
+    measures, tables = [each.measure for each in stage.measures], [[keys, counts]]
+    post = replace(stage.post, sql=form.format(stage.post.sql))
+    found = picked_rows(post, measures, tables)
+    assert (found is not None) is WRAPPED[form]
+    if found is not None:
+        engines = replace(post, sql=f"SELECT * FROM ({post.sql}) AS q")
+        types = sealed.check(post.sql, (), measures)
+        assert types == sealed.check(engines.sql, (), measures)
+        for texted in (False, True):
+            rows = sealed.run(engines, measures, tables, types, texted)
+            assert repr(sealed.run(post, measures, tables, types, texted)) == repr(rows)
+
+
+def test_dates_are_handed_down_as_texts(db: dpsql.Connection) -> None:
+    stage = stage_of(db, "SELECT born AS k, COUNT(*) AS n FROM patients GROUP BY born")
+    tables = [filled(stage, [datetime.date(2000, 1, 1)])]
+    measures = [each.measure for each in stage.measures]
+    assert picked_rows(stage.post, measures, tables, native=True) is None
+    [row] = db._open().sealed.run(stage.post, measures, tables, ["DATE", "BIGINT"], texted=True)
+    assert row[0] == "2000-01-01"
+
+
 ORDERS = [
     "1",
     "1 DESC",
