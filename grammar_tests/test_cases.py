@@ -13,15 +13,24 @@ from worlds import APPROX, FINDS, Worlds
 
 import dpsql
 from dpsql.audit import plan_of
-from dpsql.audit.oracles import coarseness, meaning, ready_measures, silent_rows, violations, widest_bin
+from dpsql.audit.noiseless import silently
+from dpsql.audit.oracles import (
+    coarseness,
+    meaning,
+    ready_measures,
+    silent_rows,
+    violations,
+    widest_bin,
+)
 from dpsql.batch.shares import strain
 from dpsql.fuzz.copies import apart
 from dpsql.ir.plan import MeasurePlan, Plan, PublicKeys
 from dpsql.ir.table import ExactTable, Masses
+from dpsql.post import stages
 from dpsql.post.held_tables import holding
 from dpsql.post.projection import picked_columns
 from dpsql.post.sealed_process import Failed
-from dpsql.post.stages import types_of_stages
+from dpsql.post.stages import StageOutputs, types_of_stages
 from dpsql.post.trial_run import PRIVATE_KEYS
 from dpsql.post.trial_run import _made_up as made_up
 from dpsql.release.completed import completed
@@ -180,6 +189,28 @@ def test_held(case: Case, worlds: Worlds, monkeypatch: pytest.MonkeyPatch) -> No
                 except Failed:
                     said.append(["failed"])
         assert said[0] == said[1]
+
+
+@pytest.mark.parametrize("case", ACCEPTED, ids=ids)
+def test_handed_down(case: Case, worlds: Worlds, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keys and numbers that are handed down without the engine are those that the engine hands down."""
+    plan = worlds.plan("world", case)
+    if len(plan.stages) == 1 or plan.steps:
+        return
+    session = worlds.session("world", case)
+    said = []
+    for by_engine in (False, True):
+        if by_engine:
+            monkeypatch.setattr(stages, "picks_values", lambda *_: False)
+            monkeypatch.setattr("dpsql.post.sealed.picked_rows", lambda *_: None)
+        so_far = StageOutputs(session.sealed, every_group=True)
+        for stage in plan.stages:
+            for planned in stage.measures:
+                exact = session.engine.measure(so_far.ready(planned).measured)
+                so_far.add(planned, silently(exact, planned.measured))
+            so_far.hand_down(stage)
+        said.append({name: [*map(repr, rows)] for name, rows in so_far.rows.items()})
+    assert said[0] == said[1]
 
 
 @pytest.mark.parametrize("case", ACCEPTED, ids=ids)

@@ -47,6 +47,27 @@ def finish(released: ReleasedTable, planned: MeasurePlan, confidence: float = CO
     return [_without(column) for column in columns] if planned.without_margins else columns
 
 
+def finished_values(released: ReleasedTable, planned: MeasurePlan) -> list[Finished] | None:
+    """Return the keys and the aggregates as ``finish`` does, without half-widths; None if there is more."""
+    measure = planned.measure
+    apart = measure.derived or measure.posteriors or any(each.places for each in measure.finishes)
+    if apart:
+        return None
+    released, _ = with_other(released, planned)
+    aggregates = (
+        Finished(each.call.name, each.type, _values(each, released, planned)[0], None)
+        for each in measure.finishes
+    )
+    return [*_keys(released, planned), *aggregates]
+
+
+def _keys(released: ReleasedTable, planned: MeasurePlan) -> list[Finished]:
+    return [
+        Finished(column.name, column.fact.type, [group[i] for group in released.groups], None)
+        for i, column in enumerate(planned.keys)
+    ]
+
+
 def _without(column: Finished) -> Finished:
     """Return the column with infinite half-widths and no interval; a key column is unchanged."""
     if column.margins is None:
@@ -61,11 +82,7 @@ def _with_margins(released: ReleasedTable, planned: MeasurePlan, confidence: flo
         spread = np.sqrt(prefix.variances(planned.runs.branching, planned.runs.groups)[0])
     if numbers_measured(planned) is not None:
         spread = spread_of(released, planned)
-    columns = [
-        Finished(column.name, column.fact.type, [group[i] for group in released.groups], None)
-        for i, column in enumerate(planned.keys)
-    ]
-    finishes = planned.measure.finishes
+    columns, finishes = _keys(released, planned), planned.measure.finishes
     columns += [_finished(finish, released, planned, spread, confidence) for finish in finishes]
     if not planned.measure.derived and not planned.measure.posteriors:
         return columns
@@ -128,18 +145,25 @@ def _finished(
         detail = planned.detail_at(finish.places[0])
         first = len(planned.measure.statistics) + finish.places[0]
         return part("finish", detail.detail.kind).column(finish, planned, detail, released, first)
+    values, sums = _values(finish, released, planned)
     statistics = [planned.measure.statistics[cells[0]] for cells in finish.statistics]
-    sums = np.stack([_added(released.sums, cells) for cells in finish.statistics], axis=1)
-    estimate = estimated(finish, statistics, sums.astype(np.float64))
-    if not is_linear(finish):
-        values: Sequence[Value] = [None if math.isnan(number) else float(number) for number in estimate]
-    else:
-        values = _exact(finish, statistics, sums)
     reach = _reach(finish, statistics, sums.astype(np.float64), released, planned, spread, confidence)
     below, above = as_delivered(reach.below, finish.type), as_delivered(reach.above, finish.type)
     delivered = _numbers(values)
     half = np.maximum(np.abs(below), np.abs(above))
     return Finished(finish.call.name, finish.type, values, half, delivered - below, delivered + above)
+
+
+def _values(
+    finish: Finish, released: ReleasedTable, planned: MeasurePlan
+) -> tuple[Sequence[Value], NDArray[np.int64]]:
+    """Return the values of an aggregate, and the sums that they are computed from."""
+    statistics = [planned.measure.statistics[cells[0]] for cells in finish.statistics]
+    sums = np.stack([_added(released.sums, cells) for cells in finish.statistics], axis=1)
+    if is_linear(finish):
+        return _exact(finish, statistics, sums), sums
+    estimate = estimated(finish, statistics, sums.astype(np.float64))
+    return [None if math.isnan(number) else float(number) for number in estimate], sums
 
 
 def _numbers(values: Sequence[Value]) -> Floats:

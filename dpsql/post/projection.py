@@ -81,6 +81,15 @@ def types_of(columns: Sequence[tuple[str, Type]]) -> list[str]:
     return ["VARCHAR" if kind.kind is Kind.TEXT else kind.sql for _, kind in columns]
 
 
+def picks_values(post: Post, measure: Measure) -> bool:
+    """Whether the SQL picks and orders keys and numbers alone, and reads no half-width."""
+    found = _picked(post.sql, [measure])
+    if found is None:
+        return False
+    values = {key.name for key in measure.keys} | {call.name for call in measure.aggregates}
+    return values >= {*found[0].names, *(each.column for each in found[0].orders)}
+
+
 def picked_rows(
     post: Post, measures: Sequence[Measure], tables: Sequence[list[Finished]], native: bool = False
 ) -> list[tuple[Any, ...]] | None:

@@ -19,10 +19,11 @@ from dpsql.ir.relation import with_rows
 from dpsql.ir.synthetic import SyntheticRows
 from dpsql.ir.table import ReleasedTable
 from dpsql.lazy_dataclass import dataclass
-from dpsql.post.finish import finish
+from dpsql.post.finish import finish, finished_values
 from dpsql.post.joint import numbers_of
 from dpsql.post.margins import CONFIDENCE
 from dpsql.post.non_negative import raised
+from dpsql.post.projection import picked_rows, picks_values
 from dpsql.post.sealed import Sealed
 from dpsql.post.trial_run import refuse_failing
 
@@ -91,9 +92,25 @@ class StageOutputs:
         read = [
             (planned, table) for planned, table in self.tables if planned.measure.name in stage.post.released
         ]
-        finished = [self._finished(planned, table) for planned, table in read]
         measures = [planned.measure for planned, _ in read]
+        rows = self._picked(stage, types, read) if texted else None
+        if rows is not None:
+            return rows
+        finished = [self._finished(planned, table) for planned, table in read]
         return self.sealed.run(stage.post, measures, finished, types, texted, self._replicas(stage, read))
+
+    def _picked(
+        self, stage: StagePlan, types: Sequence[str], read: list[tuple[MeasurePlan, ReleasedTable]]
+    ) -> list[tuple[Any, ...]] | None:
+        """Return the rows for later stages if these are keys and numbers; None if there is more to them."""
+        if len(read) != 1 or read[0][0].measure.model is not None:
+            return None
+        [(planned, released)] = read
+        if not picks_values(stage.post, planned.measure):
+            return None
+        values = finished_values(released, planned)
+        rows = None if values is None else picked_rows(stage.post, [planned.measure], [values], native=True)
+        return None if rows is None else [row[: len(types)] for row in rows]
 
     def _finished(self, planned: MeasurePlan, released: ReleasedTable) -> list[Finished]:
         model = planned.measure.model
