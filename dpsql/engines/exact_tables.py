@@ -6,6 +6,7 @@ Planned -> SELECT k0, ..., SUM(...) -> ExactTable
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from dpsql.detail_kinds import Arrays, Group, Rows, part
@@ -91,9 +92,11 @@ def measured(
     details = tuple(
         _weights(planned, detail_plan, rows_of, arrays_of, group, dialect) for detail_plan in planned.details
     )
-    sums = _within_64_bits([row[width:] for row in rows])
-    shaped = sums.reshape(len(rows), len(planned.measure.statistics))
-    return ExactTable([group(row) for row in rows], shaped, details)
+    columns = [*zip(*rows, strict=True)]
+    sums = _within_64_bits(columns[width:])
+    shaped = sums.T.reshape(len(rows), len(planned.measure.statistics))
+    groups = [*zip(*columns[:width], strict=True)] if plain and columns[:width] else [*map(group, rows)]
+    return ExactTable(groups, shaped, details)
 
 
 def _weights(
@@ -111,11 +114,11 @@ def _weights(
     return printer.weights(planned, detail_plan, arrays, rows, group)
 
 
-def _within_64_bits(rows: list[tuple[Any, ...]]) -> NDArray[np.int64]:
+def _within_64_bits(columns: list[tuple[Any, ...]]) -> NDArray[np.int64]:
     """Clamp sums to 64 bits; clamping does not increase the difference that one unit makes."""
-    assert {type(number) for row in rows for number in row} <= {int}
+    assert {*map(type, chain.from_iterable(columns))} <= {int}
     try:
-        return np.clip(np.array(rows, dtype=np.int64), -TOTAL, TOTAL)
+        return np.clip(np.array(columns, dtype=np.int64), -TOTAL, TOTAL)
     except OverflowError:  # beyond 64 bits
-        clamped = [[max(-TOTAL, min(TOTAL, number)) for number in row] for row in rows]
+        clamped = [[max(-TOTAL, min(TOTAL, number)) for number in column] for column in columns]
         return np.array(clamped, dtype=np.int64)

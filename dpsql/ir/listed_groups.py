@@ -38,6 +38,11 @@ class ListedGroups:
         return [self.groups[place] for place in self.order]
 
     @cached_property
+    def places(self) -> str:
+        """The order as JSON."""
+        return f"[{','.join(map(str, self.order))}]"
+
+    @cached_property
     def are_plain(self) -> bool:
         return are_plain(self.groups)
 

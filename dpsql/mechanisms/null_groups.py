@@ -18,6 +18,7 @@ noise, they would be missing in every sum, by more than its margin says.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from dpsql.ir.column import Value
@@ -42,7 +43,7 @@ def shown(
         return kept  # groups of runs and of a view are there to be added up
     assert not isinstance(planned.rule, SyntheticRows), "they are of a view"
     listed = planned.rule if isinstance(planned.rule, PublicKeys) else planned.rule.listed
-    if listed is None or not any(None in group for group in groups):
+    if listed is None or None not in chain.from_iterable(groups):
         return kept
     reach = _reach(planned, len(groups))
     every = tuple(range(len(planned.keys)))

@@ -34,8 +34,11 @@ def to_bytes(tables: list[ReleasedTable], measures: Sequence[MeasurePlan] = ()) 
     """
     stored = []
     for number, table in enumerate(tables):
-        groups = _groups(table.groups, measures[number].rule.groups_listed() if measures else None)
-        written = json.dumps(groups, separators=(",", ":"))
+        listed = measures[number].rule.groups_listed() if measures else None
+        if listed is not None and table.groups is listed.ordered and any(listed.groups):
+            written = listed.places
+        else:
+            written = json.dumps(_groups(table.groups, listed), separators=(",", ":"))
         stored.append(f'{{"groups":{written},"sums":{_sums(table)}}}')
     return f"[{','.join(stored)}]".encode()
 
@@ -51,9 +54,7 @@ def _sums(table: ReleasedTable) -> str:
 def _groups(groups: Sequence[tuple[Value, ...]], listed: ListedGroups | None) -> Sequence[object]:
     """Return groups as they are stored: those that are listed by their places."""
     every = () if listed is None else listed.groups
-    if listed is not None and any(every):
-        if groups is listed.ordered:
-            return listed.order
+    if any(every):
         same = {id(group): place for place, group in enumerate(every)}
         found = [same.get(id(group)) for group in groups]
         if None not in found:
