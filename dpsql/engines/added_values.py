@@ -53,11 +53,13 @@ def multiplied_sql(statistic: Statistic, name: str, type: Type, dialect: Dialect
     """Print the sum of the cells of a column of values, as a BIGINT."""
     scale, per_step = _scale(type), int(1 / statistic.step)
     total, times = f"coalesce(sum({name}), 0)", per_step // 10**scale
-    wide = dialect.type(HUGEINT)
-    total = f"CAST({total} * {10**scale} AS {wide})" if scale else f"CAST({total} AS {wide})"
+    wide, whole = dialect.type(HUGEINT), dialect.type(BIGINT)
+    total = f"{total} * {10**scale}" if scale else total
     offset = int(statistic.offset) * per_step
+    if times == 1 and not offset:
+        return f"CAST({total} AS {whole})"
     less = f" - count({name}) * {dialect.wide(str(offset))}" if offset else ""
-    return f"CAST({total} * {dialect.wide(str(times))}{less} AS {dialect.type(BIGINT)})"
+    return f"CAST(CAST({total} AS {wide}) * {dialect.wide(str(times))}{less} AS {whole})"
 
 
 def _scale(type: Type) -> int:

@@ -233,4 +233,6 @@ def _together(planned: MeasurePlan, row: Row, parts: list[str]) -> str:
         if isinstance(planned.rule, Threshold)
         else ""
     )
+    if outer == [*row.keys] and not where:
+        return source
     return f"SELECT {', '.join([*outer, *totals])} FROM {row.dialect.subquery(source)}{where}"

@@ -110,9 +110,10 @@ def grouped_sql(
     outer = [
         row.dialect.carried(key, column.fact.type) for column, key in zip(planned.keys, row.keys, strict=True)
     ]
-    outer += names
     totals = f"SELECT {', '.join(inner)} FROM {row.dialect.subquery(source)}{tail}"
-    return f"SELECT {', '.join(outer)} FROM {row.dialect.subquery(totals)}"
+    if outer == [*row.keys]:
+        return totals
+    return f"SELECT {', '.join([*outer, *names])} FROM {row.dialect.subquery(totals)}"
 
 
 def met(rule: Threshold, row: Row, total: str) -> str:

@@ -293,9 +293,15 @@ def _join(join: Join, read: Reading) -> str:
         units = ", ".join(quote(_unit(side)) for side in (join.left, join.right))
         extra = f", coalesce({units}) AS {quote(join.unit.name)}"
     below, on = read.dialect.subquery, " AND ".join(printed) or "true"
+    tables = below(left)
+    if isinstance(join.left, Join) and left.startswith(_JOINED) and read.dialect is DUCKDB:
+        tables = left.removeprefix(_JOINED)  # a text that is half as deep is read in less time
     if join.kind.one_sided:
-        return read.dialect.one_sided(below(left), below(right), on, join.kind is JoinKind.ANTI)
-    return f"SELECT *{extra} FROM {below(left)} {join.kind.value.upper()} JOIN {below(right)} ON {on}"
+        return read.dialect.one_sided(tables, below(right), on, join.kind is JoinKind.ANTI)
+    return f"SELECT *{extra} FROM {tables} {join.kind.value.upper()} JOIN {below(right)} ON {on}"
+
+
+_JOINED = "SELECT * FROM "
 
 
 def _side(side: Relation, borrows: bool, read: Reading) -> str:

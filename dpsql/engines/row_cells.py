@@ -126,10 +126,11 @@ def rows_sql(
                 facts[source] = replace(facts[source], type=DOUBLE)
             converted = source in doubles or facts[source].type.sql == "FLOAT"
             columns.append(f"{dialect.double(sql) if converted else sql} AS {read[source]}")
-    inner = f"SELECT {', '.join(columns) or '1'} FROM {dialect.subquery(relation_sql(m.relation, reading))}"
+    relation = dialect.subquery(relation_sql(m.relation, reading))
+    inner, apart = f"SELECT {', '.join(columns) or '1'} FROM {relation}", False
     unclamped = added_up and all(_is_read_once(each, ends.get(each)) for each in m.statistics)
     if not (unclamped and dialect.inlines) and (doubles or not all(isinstance(x, Ref) for x, _ in read)):
-        inner = dialect.computed_once(inner)
+        inner, apart = dialect.computed_once(inner), True
     # Equal scalars, and equal SQL over the same columns, have the same value in every row: they share a
     # column. Families alone say which statistics belong together, never the columns that they read.
     named: dict[str, str] = {}  # expression -> its column
@@ -167,6 +168,9 @@ def rows_sql(
             counted[statistic] = named.setdefault(mark, f"g{len(named)}") if guard else "*"
     outer = [*units, *keys, *(f"{sql} AS {name}" for sql, name in named.items())]
     sql = f"SELECT {', '.join(outer) or '1'} FROM {dialect.subquery(inner)}"
+    if not apart and named.keys() <= {*read.values()}:  # nothing is computed of what was read
+        columns = [_renamed(column, named) for column in columns]
+        sql = f"SELECT {', '.join(columns) or '1'} FROM {relation}"
     twice = (each for each in m.statistics if each.part is Part.REST and counted[each] != "*")
     if dialect.inlines and not derived and any(each in cells for each in twice):
         sql = dialect.computed_once(sql)
@@ -174,6 +178,11 @@ def rows_sql(
         outer = [*units, *keys, *named.values(), *(f"{sql} AS {name}" for sql, name in derived.items())]
         sql = f"SELECT {', '.join(outer)} FROM {dialect.subquery(dialect.computed_once(sql))}"
     return Row(sql, keys, counted, cells, sums, arithmetic)
+
+
+def _renamed(column: str, names: Mapping[str, str]) -> str:
+    sql, _, name = column.rpartition(" AS ")
+    return f"{sql} AS {names.get(name, name)}"
 
 
 def _read_as_doubles(
