@@ -18,6 +18,7 @@ from dataclasses import field, replace
 
 from dpsql.engines.arithmetic import (
     DOUBLES,
+    FEW,
     HALVES,
     SMALL,
     TIES,
@@ -86,10 +87,10 @@ class FastSums:
         """Return the SELECT of a measure's exact sums."""
         source = row_source(planned.measure.uncopied)
         if source is None or planned.bound[1] >= CELL:
-            return self._of_few(planned, False)
+            return self._of_few(planned)
         size = self._size(source.scan.table)
         if size < self.limits.least:
-            return self._of_few(planned, 0 < size * source.fan * planned.measure.copies <= self.few)
+            return self._of_few(planned, size * source.fan)
         self._asked[source.scan.table] += 1
         first = self._asked[source.scan.table] <= self.limits.before
         if first and not self._reads_most(planned, source, size):
@@ -117,11 +118,18 @@ class FastSums:
 
         return self._texts.text(planned, (arithmetic, special), printed)
 
-    def _of_few(self, planned: MeasurePlan, few: bool) -> str:
-        """Return the statement of a small table, or of sums that are too large to be told apart."""
+    def _of_few(self, planned: MeasurePlan, rows: int = 0) -> str:
+        """Return the statement of a table of so few rows, or of sums that are too large to be told apart."""
+        few = 0 < rows * planned.measure.copies <= self.few
         if self.plain is not None:
             return self.plain(planned, few, self.dialect)
-        return self._texts.text(planned, (few,), lambda: measure_sql(planned, few, self.dialect))
+
+        def printed() -> str:
+            fit = few and self.dialect is DUCKDB and fits(rows * planned.measure.copies, _most(planned), CELL)
+            row = rows_sql(planned, Reading(), FEW) if fit else None
+            return measure_sql(planned, few, self.dialect, row)
+
+        return self._texts.text(planned, (few,), printed)
 
     def again(self, planned: MeasurePlan) -> bool:
         """Whether the measure reads a large table that another one has read, or most of it."""
@@ -177,7 +185,7 @@ class FastSums:
         return self._sizes[table]
 
     def _arithmetic(self, planned: MeasurePlan, rows: int) -> Arithmetic:
-        most = max(statistic.together for statistic in planned.measure.statistics)
+        most = _most(planned)
         rows *= planned.measure.copies
         if self.dialect is not DUCKDB:
             narrow = self.narrow(self.dialect)
@@ -204,3 +212,8 @@ class FastSums:
         measure = planned.measure
         found = {each: self._extremes.of_argument(each, measure.relation) for each in measure.statistics}
         return {each: ends for each, ends in found.items() if ends is not None}
+
+
+def _most(planned: MeasurePlan) -> int:
+    """Return the most steps that a row adds."""
+    return max(statistic.together for statistic in planned.measure.statistics)

@@ -17,6 +17,7 @@ by one. The numbers are the same, but for groups that are not on their lists, wh
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import assert_never
@@ -146,7 +147,8 @@ def inside(
     """Return the conditions that keys are on their public lists; long lists are checked after fetching.
 
     The keys at the places ``coded`` are codes of their values: 0 is not listed (row_copies.py). ``as_texts``:
-    many whole numbers are one text, which takes longer for each key, and milliseconds less to plan.
+    many whole numbers, or plain words, are one text, which takes longer for each key, and milliseconds less
+    to plan.
     """
     if not isinstance(planned.rule, PublicKeys | SyntheticRows):
         return []
@@ -159,13 +161,26 @@ def inside(
         column_type = column.fact.type
         if place in coded:
             is_listed = f"{key} > 0"
-        elif as_texts and column_type.kind is Kind.INTEGER and len(present) > MANY:
-            is_listed = f"contains(',{','.join(map(str, present))},', concat(',', {key}, ','))"
         else:
-            is_listed = _is_one_of(key, present, column_type, dialect)
+            text = _as_text(key, present, column_type.kind) if as_texts else None
+            is_listed = text or _is_one_of(key, present, column_type, dialect)
         missing = None in values or planned.measure.sets  # a grouping set may not contain this key
         conditions.append(f"({is_listed} OR {key} IS NULL)" if missing else is_listed)
     return conditions
+
+
+_SEVERAL = 20
+_WORD = re.compile(r"[A-Za-z0-9_]+")
+
+
+def _as_text(key: str, values: Sequence[Value], kind: Kind) -> str | None:
+    """Print that a key is one of many values, which are one text; None where they are not."""
+    if kind is Kind.INTEGER and len(values) > MANY:
+        return f"contains(',{','.join(map(str, values))},', concat(',', {key}, ','))"
+    words = [value for value in values if isinstance(value, str) and _WORD.fullmatch(value)]
+    if kind is not Kind.TEXT or not _SEVERAL < len(values) == len(words) or "null" in map(str.lower, words):
+        return None
+    return f"list_contains(CAST('[{','.join(words)}]' AS VARCHAR[]), CAST({key} AS VARCHAR))"
 
 
 def _is_one_of(key: str, values: Sequence[Value], type: Type, dialect: Dialect) -> str:
@@ -208,7 +223,7 @@ def _cells(planned: MeasurePlan, row: Row, few: bool) -> str:
         per_unit = f"SELECT u, {bounded} FROM {below(f'SELECT u, {sums} FROM {below(row.sql)} GROUP BY u')}"
         source = f"SELECT *, {scaled} FROM {below(f'SELECT *, {norm} AS n FROM {below(per_unit)}')}"
         return grouped_sql(planned, row, clipped, source)
-    conditions = inside(planned, row.keys, dialect=row.dialect)
+    conditions = inside(planned, row.keys, (), dialect, few and dialect is DUCKDB)
     where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
     rows = f"SELECT * FROM {row.dialect.subquery(row.sql)}{where}"
     with_, only_units = "WITH", ""
@@ -223,7 +238,9 @@ def _cells(planned: MeasurePlan, row: Row, few: bool) -> str:
         )
         only_units = " WHERE u IS NOT NULL"
     cells = f"SELECT {by}, {sums} FROM {below(rows)} GROUP BY {by}"
-    with_ += f" {dialect.kept('q', f'SELECT {by}, {bounded} FROM {below(cells)}')}"
+    if not (row.arithmetic.small and dialect is DUCKDB):  # there, sums are BIGINTs within bounds
+        cells = f"SELECT {by}, {bounded} FROM {below(cells)}"
+    with_ += f" {dialect.kept('q', cells)}"
     heavy = f"n > {most}"
     if dialect is not DUCKDB:  # a norm beyond what the engine adds up is NULL: nothing of that unit is left
         factor, heavy = (
@@ -304,10 +321,10 @@ def _scaled_rows(planned: MeasurePlan, row: Row, few: bool) -> str:
 
     A unit's L1 norm is at most the sum of its rows' norms: one sum per unit is enough.
     """
-    conditions = inside(planned, row.keys, dialect=row.dialect)
+    dialect = row.dialect
+    conditions = inside(planned, row.keys, (), dialect, few and dialect is DUCKDB)
     where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
     rows = f"SELECT * FROM {row.dialect.subquery(row.sql)}{where}"
-    dialect = row.dialect
     vectors = [scaled_sql(vector, row) for vector in vectors_of(planned.measure)]
     weights = dict.fromkeys(vector.most for vector in vectors if vector.most is not None)
     _, limit = planned.bound
