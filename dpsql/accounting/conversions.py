@@ -191,13 +191,13 @@ def laplace_eps0(rho: Fraction) -> float:
 def _near_eps0(rho: Fraction, low: float, high: float) -> float | None:
     """Find the greatest float in [low, high) that costs at most rho; None if Newton's steps end far off."""
     wanted = _DIGITS.divide(decimal.Decimal(rho.numerator), decimal.Decimal(rho.denominator))
-    one, x = decimal.Decimal(1), decimal.Decimal(low)
+    one, x = decimal.Decimal(1), decimal.Decimal(_about_eps0(at_most(rho), low))
     for _ in range(12):
         power = _DIGITS.exp(_DIGITS.minus(x))
         cost, slope = _DIGITS.add(_DIGITS.subtract(x, one), power), _DIGITS.subtract(one, power)
         step = _DIGITS.divide(_DIGITS.subtract(wanted, cost), slope)
         x = _DIGITS.add(x, step)
-        if abs(step) < x * _NEAR:
+        if abs(step) < x * _NEAR:  # the next one is about its square
             break
     found = min(max(float(x), low), math.nextafter(high, 0))
     for _ in range(8):
@@ -211,7 +211,15 @@ def _near_eps0(rho: Fraction, low: float, high: float) -> float | None:
     return None
 
 
-_NEAR = decimal.Decimal(2) ** -70
+def _about_eps0(rho: float, low: float) -> float:
+    """Return eps0 up to rounding, by Newton's steps in floats."""
+    x = low
+    for _ in range(4):
+        x += (rho - (x + math.expm1(-x))) / -math.expm1(-x)
+    return x if math.isfinite(x) and x > 0 else low
+
+
+_NEAR = decimal.Decimal(2) ** -35
 
 
 def rho_sigma(rho: Fraction) -> float:
