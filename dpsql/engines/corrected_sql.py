@@ -92,9 +92,9 @@ def corrected_sql(
     row = rows_sql(planned, reading, arithmetic, ends, True)
     parts = [_summed(planned, row, "", by_rows)]
     if special.units is not None:
-        apart = replace(special.units, found=found)
+        apart, once = replace(special.units, found=found).read_once()
         rows = rows_sql(planned, apart, arithmetic, ends)
-        parts.append(_differences(planned, rows, special.codes, by_rows))
+        parts.append(_differences(planned, rows, special.codes, by_rows, once))
     if special.nobody is not None and not units:
         whole = WHOLE if dialect is DUCKDB else in_whole_numbers(dialect)
         nobody = rows_sql(planned, special.nobody, whole)
@@ -130,14 +130,18 @@ def _sum(statistic: Statistic, row: Row, by_rows: bool) -> str:
     return row.summed(statistic)
 
 
-def _differences(planned: MeasurePlan, row: Row, codes: Mapping[int, tuple[str, ...]], by_rows: bool) -> str:
-    """Print what the clip, and counting rows, changes in the sums of special units."""
+def _differences(
+    planned: MeasurePlan, row: Row, codes: Mapping[int, tuple[str, ...]], by_rows: bool, once: list[str]
+) -> str:
+    """Print what the clip, and counting rows, changes in the sums of special units, read with these CTEs."""
     if planned.shape is not Shape.L1:
         changes = _of_cells(planned, row, codes, by_rows)
     else:
         conditions = inside(planned, row.keys, codes, row.dialect)
         where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
         changes = _of_rows(planned, row, f"SELECT * FROM {row.dialect.subquery(row.sql)}{where}")
+    if once:
+        changes = f"WITH {', '.join([*once, changes.removeprefix('WITH ')])}"
     values = [
         f"{decoded_sql(key, codes[place])} AS {key}" if place in codes else key
         for place, key in enumerate(row.keys)

@@ -47,6 +47,14 @@ from dpsql.lazy_dataclass import dataclass
 Found: TypeAlias = Callable[[Relation, str], Interval | None]
 
 
+_Rows: TypeAlias = tuple[str, Columns]
+"""A private table, and the columns of it whose keys are read."""
+
+
+def _rows_of(scan: Scan) -> _Rows:
+    return scan.table, first_link(scan)
+
+
 @dataclass(frozen=True, slots=True)
 class Reading:
     """How the tables of a relation are read.
@@ -55,13 +63,15 @@ class Reading:
     rows of nobody too, but for those whose link is NULL. ``only`` is a scan of which some rows are read:
     those of a ``copy``, or those whose unit, or link to it, is in the SELECT ``keys``. A copy has their
     ``unit``, or the ``rank`` of it, and ``columns`` by their names in the query. Of the scans ``beside`` it
-    rows of these ``keys`` are read, too. ``found`` gives the range of all values of a stored column.
+    rows of these ``keys`` are read, too; those that several scans read are the CTEs ``once``, by their names.
+    ``found`` gives the range of all values of a stored column.
     """
 
     units: bool = True
     only: Scan | None = None
     keys: str = ""
     beside: frozenset[Scan] = frozenset()
+    once: Mapping[_Rows, str] = field(default_factory=dict)
     copy: str = ""
     unit: str = "u"
     ranked: bool = False
@@ -76,9 +86,28 @@ class Reading:
         if scan is self.only and self.copy:
             rows = f"({self.copy})"
         elif scan is self.only or scan in self.beside:
-            near = nullable_sql(first_link(scan), "t")
-            rows = f"(SELECT t.* FROM {rows} AS t WHERE {near} IN ({self.keys}))"
+            rows = self.once.get(_rows_of(scan)) or f"({self._rows_of_keys(scan)})"
         return self.rows(rows)
+
+    def read_once(self) -> tuple[Reading, list[str]]:
+        """Return the same reading where rows of keys that several scans read are CTEs, and these."""
+        scans = [*self.beside] if self.copy or self.only is None else [self.only, *self.beside]
+        read: dict[_Rows, list[Scan]] = {}
+        for scan in scans:
+            read.setdefault(_rows_of(scan), []).append(scan)
+        several = [rows for rows in sorted(read, key=repr) if len(read[rows]) > 1]
+        if self.dialect is not DUCKDB:
+            several = []
+        named = {rows: f"near{place}" for place, rows in enumerate(several)}
+        ctes = [self.dialect.kept(name, self._rows_of_keys(*read[rows])) for rows, name in named.items()]
+        return replace(self, once=named), ctes
+
+    def _rows_of_keys(self, scan: Scan, *others: Scan) -> str:
+        near, read = nullable_sql(first_link(scan), "t"), "t.*"
+        if others:
+            columns = {column.source for each in (scan, *others) for column in each.columns}
+            read = ", ".join(f"t.{quote(name)}" for name in sorted(columns | {*names_of(first_link(scan))}))
+        return f"SELECT {read} FROM {self.dialect.table(scan.table)} AS t WHERE {near} IN ({self.keys})"
 
     def rows(self, rows: str) -> str:
         """Print rows below joins."""

@@ -334,7 +334,7 @@ def test_scans_beside_have_the_rows_of_special_units(
     def without(reading: Reading, scan: Scan) -> str:
         if scan in reading.beside:
             read.append(table(reading, scan))
-            reading = replace(reading, keys="SELECT 0 WHERE false", copy="")
+            reading = replace(reading, keys="SELECT 0 WHERE false", copy="", once={})
         return table(reading, scan)
 
     monkeypatch.setattr(Reading, "table", without)
