@@ -47,11 +47,12 @@ from dpsql.lazy_dataclass import dataclass
 Found: TypeAlias = Callable[[Relation, str], Interval | None]
 
 
-_Rows: TypeAlias = tuple[str, Columns]
+Place: TypeAlias = tuple[str, Columns]
 """A private table, and the columns of it whose keys are read."""
 
 
-def _rows_of(scan: Scan) -> _Rows:
+def place_of(scan: Scan) -> Place:
+    """Return where the keys of a scan's rows are."""
     return scan.table, first_link(scan)
 
 
@@ -63,7 +64,7 @@ class Reading:
     rows of nobody too, but for those whose link is NULL. ``only`` is a scan of which some rows are read:
     those of a ``copy``, or those whose unit, or link to it, is in the SELECT ``keys``. A copy has their
     ``unit``, or the ``rank`` of it, and ``columns`` by their names in the query. Of the scans ``beside`` it
-    rows of these ``keys`` are read, too; those that several scans read are the CTEs ``once``, by their names.
+    rows of these ``keys`` are read, too; those that several scans read stand ``once``, as tables of FROM.
     ``found`` gives the range of all values of a stored column.
     """
 
@@ -71,7 +72,7 @@ class Reading:
     only: Scan | None = None
     keys: str = ""
     beside: frozenset[Scan] = frozenset()
-    once: Mapping[_Rows, str] = field(default_factory=dict)
+    once: Mapping[Place, str] = field(default_factory=dict)
     copy: str = ""
     unit: str = "u"
     ranked: bool = False
@@ -86,21 +87,21 @@ class Reading:
         if scan is self.only and self.copy:
             rows = f"({self.copy})"
         elif scan is self.only or scan in self.beside:
-            rows = self.once.get(_rows_of(scan)) or f"({self._rows_of_keys(scan)})"
+            rows = self.once.get(place_of(scan)) or f"({self._rows_of_keys(scan)})"
         return self.rows(rows)
 
     def read_once(self) -> tuple[Reading, list[str]]:
         """Return the same reading where rows of keys that several scans read are CTEs, and these."""
         scans = [*self.beside] if self.copy or self.only is None else [self.only, *self.beside]
-        read: dict[_Rows, list[Scan]] = {}
+        read: dict[Place, list[Scan]] = {}
         for scan in scans:
-            read.setdefault(_rows_of(scan), []).append(scan)
+            read.setdefault(place_of(scan), []).append(scan)
         several = [rows for rows in sorted(read, key=repr) if len(read[rows]) > 1]
-        if self.dialect is not DUCKDB:
+        if self.dialect is not DUCKDB or self.once:
             several = []
         named = {rows: f"near{place}" for place, rows in enumerate(several)}
         ctes = [self.dialect.kept(name, self._rows_of_keys(*read[rows])) for rows, name in named.items()]
-        return replace(self, once=named), ctes
+        return (replace(self, once=named) if named else self), ctes
 
     def _rows_of_keys(self, scan: Scan, *others: Scan) -> str:
         near, read = nullable_sql(first_link(scan), "t"), "t.*"

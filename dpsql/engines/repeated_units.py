@@ -87,8 +87,9 @@ class RepeatedUnits:
         """Read a copy of the rows, unless they are many."""
         scan = read.only
         assert scan is not None
-        if found.copy is None or not found.copy.has(needed, 0):
-            columns = needed.copied | set(() if found.copy is None else found.copy.columns)
+        columns = needed.copied(read.beside)
+        if found.copy is None or not found.copy.has(columns, 0):
+            columns |= set(() if found.copy is None else found.copy.columns)
             size = bytes_of(columns, found.rows)
             if size > self.limits.bytes // KEPT:
                 return read
@@ -96,14 +97,7 @@ class RepeatedUnits:
             table, listed = copy_name(), tuple(sorted(columns))
             self.run(f"CREATE TEMP TABLE {table} AS {copy_sql(scan, found.name, 0, listed)}")
             found.copy = Copy(table, 0, listed, size)
-        copy = found.copy
-        return replace(
-            read,
-            copy=copy.rows(None),
-            unit=copy.unit(needed),
-            ranked=needed.ranked,
-            columns=copy.names(needed),
-        )
+        return found.copy.read(read, needed, None)
 
     def forget(self) -> None:
         """Drop all tables."""

@@ -5,7 +5,8 @@
     r    the place of the unit among all special units, those of large n first
     code  the place of a key's value in its public list, from 1; 0 if it is not listed; NULL for NULL
 
-Whole numbers of few bytes, sorted by unit, take a fourth of the time of texts and units as they are.
+Whole numbers of few bytes, sorted by unit, take a fourth of the time of texts and units as they are. Other
+scans of the same table, which read rows of the same keys, read the copy under the names of its columns.
 
 Claim   a measure of special rows that reads a copy has the sums that it has when it reads the table.
 Proof   A unit is read for being equal to itself and to no other, which holds of its rank: rows are grouped
@@ -14,7 +15,8 @@ Proof   A unit is read for being equal to itself and to no other, which holds of
         not on its list are left out before norms are taken, and those with NULL unless NULL is listed
         (``inside``): both are conditions on codes. Listed values have codes of their own, since no list has
         a value twice, so that groups are the same; the list gives a code's value back. All other columns are
-        as they are. Nothing here fails on any row: TRY_CAST gives NULL, and there are fewer ranks than bytes.
+        as they are. All rows of the keys are copied, so that other scans find there what the table has for
+        these keys. Nothing here fails on any row: TRY_CAST gives NULL, and there are fewer ranks than bytes.
 Test    tests/privacy/test_light_units.py, grammar_tests/test_corrected.py
 
 A copy is exact and private; see special_units.py.
@@ -23,12 +25,13 @@ A copy is exact and private; see special_units.py.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import TypeAlias
 
 from dpsql.engines.identifiers import quote, table_sql, text
 from dpsql.engines.measure_sql import LISTED
-from dpsql.engines.relation_sql import first_link
+from dpsql.engines.relation_sql import Reading, first_link, place_of
 from dpsql.engines.unit_values import nullable_sql
 from dpsql.facts.columns_read import columns_read, origin, private_scans, values_read
 from dpsql.ir.column import Kind
@@ -38,10 +41,10 @@ from dpsql.ir.relation import Scan, names_of
 from dpsql.ir.scalar import Ref
 from dpsql.lazy_dataclass import dataclass
 
-_Column: TypeAlias = tuple[str, tuple[str, ...]]
+Copied: TypeAlias = tuple[str, tuple[str, ...]]
 """A column of the table, and the listed values of which it has the codes; itself where there are none."""
 
-_UNIT: _Column = ("", ())
+_UNIT: Copied = ("", ())
 """The unit itself, where a rank is not enough."""
 
 _NUMBERS = itertools.count()
@@ -58,7 +61,7 @@ class Needed:
     at these places among the keys. ``ranked``: a rank is enough of the unit. ``fixed``: no column is long.
     """
 
-    columns: Mapping[str, _Column]
+    columns: Mapping[str, Copied]
     keys: Mapping[int, tuple[str, ...]]
     ranked: bool
     fixed: bool
@@ -76,13 +79,19 @@ class Needed:
         keys = _coded(planned, unread)
         codes = {plain[place]: values for place, values in keys.items()}
         listed = [each for each in columns_read(measure, scan) if not (ranked and each.name == unit)]
-        columns: dict[str, _Column] = {each.name: (each.source, codes.get(each.name, ())) for each in listed}
+        columns: dict[str, Copied] = {each.name: (each.source, codes.get(each.name, ())) for each in listed}
         fixed = all(each.name in codes or each.fact.type.kind not in _LONG for each in listed)
         return cls(columns, keys, ranked, ranked and fixed)
 
-    @property
-    def copied(self) -> frozenset[_Column]:
-        return frozenset(self.columns.values()) | (frozenset() if self.ranked else {_UNIT})
+    def copied(self, near: Iterable[Scan]) -> frozenset[Copied]:
+        """Return the columns of a copy that other scans ``near`` read, too."""
+        plain = {(source, ()) for scan in near for source in _sources(scan)}
+        return frozenset(self.columns.values()) | plain | (frozenset() if self.ranked else {_UNIT})
+
+
+def _sources(scan: Scan) -> list[str]:
+    """Return the columns of the table that a scan is printed with."""
+    return sorted({column.source for column in scan.columns} | {*names_of(first_link(scan))})
 
 
 def _plain_keys(measure: Measure, scan: Scan) -> dict[int, str]:
@@ -116,20 +125,33 @@ class Copy:
 
     table: str
     above: int
-    columns: tuple[_Column, ...]
+    columns: tuple[Copied, ...]
     bytes: int
 
-    def has(self, needed: Needed, limit: int) -> bool:
-        return self.above <= limit and needed.copied <= set(self.columns)
+    def has(self, columns: frozenset[Copied], limit: int) -> bool:
+        return self.above <= limit and columns <= set(self.columns)
 
-    def names(self, needed: Needed) -> dict[str, str]:
+    def read(self, reading: Reading, needed: Needed, units: int | None) -> Reading:
+        """Return a reading of copied rows: of all units, or of so many, those of largest n."""
+        rows, near = self._rows(units), reading.beside
+        once = {place_of(scan): self._beside(near, rows) for scan in near}
+        unit, columns = self._unit(needed), self._names(needed)
+        return replace(reading, copy=rows, unit=unit, ranked=needed.ranked, columns=columns, once=once)
+
+    def _beside(self, near: Iterable[Scan], rows: str) -> str:
+        """Print the copied rows under the names of the table's columns, as other scans read them."""
+        sources = sorted({source for scan in near for source in _sources(scan)})
+        read = ", ".join(f"c{self.columns.index((source, ()))} AS {quote(source)}" for source in sources)
+        return f"(SELECT {read} FROM ({rows}) AS c)"
+
+    def _names(self, needed: Needed) -> dict[str, str]:
         """Return the columns of the copy by the names of the scan."""
         return {name: f"c{self.columns.index(column)}" for name, column in needed.columns.items()}
 
-    def unit(self, needed: Needed) -> str:
+    def _unit(self, needed: Needed) -> str:
         return "r" if needed.ranked else f"c{self.columns.index(_UNIT)}"
 
-    def rows(self, units: int | None) -> str:
+    def _rows(self, units: int | None) -> str:
         """Print the rows of all units, or of so many, those of largest n."""
         return f"SELECT * FROM {self.table}{'' if units is None else f' WHERE r <= {units}'}"
 
@@ -139,12 +161,12 @@ def copy_name() -> str:
     return f'temp.main."rows {next(_NUMBERS)}"'
 
 
-def bytes_of(columns: frozenset[_Column], rows: int) -> int:
+def bytes_of(columns: frozenset[Copied], rows: int) -> int:
     """Return about how many bytes a copy takes."""
     return rows * (_RANK + sum(_CODE if values else _WIDTH for _, values in columns))
 
 
-def copy_sql(scan: Scan, found: str, above: int, columns: tuple[_Column, ...]) -> str:
+def copy_sql(scan: Scan, found: str, above: int, columns: tuple[Copied, ...]) -> str:
     """Return the SELECT of a copy: rows of units of the table ``found`` whose n is above."""
     rank = "CAST(dense_rank() OVER (ORDER BY n DESC, u) AS INTEGER) AS r"
     heavy = f"(SELECT k, u, {rank} FROM {found} WHERE n > {above}) AS h"
@@ -153,7 +175,7 @@ def copy_sql(scan: Scan, found: str, above: int, columns: tuple[_Column, ...]) -
     return f"SELECT h.r{listed} FROM {table_sql(scan.table)} AS t JOIN {heavy} ON {near} = h.k ORDER BY h.r"
 
 
-def _column_sql(column: _Column) -> str:
+def _column_sql(column: Copied) -> str:
     if column == _UNIT:
         return "h.u"
     source, values = column

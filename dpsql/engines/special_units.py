@@ -32,7 +32,7 @@ from dpsql.engines.corrected_sql import Special, counts_units
 from dpsql.engines.dialect import DUCKDB, Dialect
 from dpsql.engines.identifiers import quote
 from dpsql.engines.relation_sql import Reading, first_link
-from dpsql.engines.row_copies import Copy, Needed, bytes_of, copy_name, copy_sql
+from dpsql.engines.row_copies import Copied, Copy, Needed, bytes_of, copy_name, copy_sql
 from dpsql.engines.special_units_sql import conditions_sql, found_sql
 from dpsql.engines.temporary_tables import TemporaryTables
 from dpsql.engines.unit_totals import ANSWERS
@@ -57,13 +57,17 @@ _Place = tuple[str, Columns, tuple[str, ...], str]
 
 @dataclass(slots=True)
 class _Found:
-    """A table of special units, and the limit of n that it was made for; ``nobody``: and rows of nobody."""
+    """A table of special units, and the limit of n that it was made for; ``nobody``: and rows of nobody.
+
+    Rows that do not meet the condition ``where`` are not counted; there may be ``too_many`` to be copied.
+    """
 
     name: str
     limit: int
     nobody: bool
     where: str = ""
     copy: Copy | None = None
+    too_many: bool = False
     above: dict[int, tuple[int, int]] = field(default_factory=dict)  # limits: the rows and units above
 
 
@@ -149,22 +153,16 @@ class SpecialUnits:
         if not rows:
             return Special(nobody=apart)
         part = self.limits.copied if needed.fixed else self.limits.long
-        copy = self._copied(scan, found, limit, needed) if rows <= part * size and not found.where else None
+        columns, most = needed.copied(near), round(part * size)
+        copy = self._copied(scan, found, limit, columns, most) if rows <= most else None
         if copy is None and many and counts_units(planned):
             return None
         above = f"SELECT k FROM {found.name} AS f WHERE n > {limit}"
         if copy is None:
             joined = self._joined(scan, found.name, limit)
             return Special(replace(joined, keys=above, beside=near), apart)
-        read = Reading(
-            only=scan,
-            keys=above,
-            beside=near,
-            copy=copy.rows(None if limit == copy.above else units),
-            unit=copy.unit(needed),
-            ranked=needed.ranked,
-            columns=copy.names(needed),
-        )
+        read = Reading(only=scan, keys=above, beside=near)
+        read = copy.read(read, needed, None if limit == copy.above else units)
         return Special(read, apart, needed.keys)
 
     def _joined(self, scan: Scan, found: str, limit: int) -> Reading:
@@ -190,22 +188,39 @@ class SpecialUnits:
             found.above[limit] = rows, units
         return found.above[limit]
 
-    def _copied(self, scan: Scan, found: _Found, limit: int, needed: Needed) -> Copy | None:
-        """Return a copy of the rows of units above the limit, the one that is there if it will do."""
+    def _copied(
+        self, scan: Scan, found: _Found, limit: int, columns: frozenset[Copied], most: int
+    ) -> Copy | None:
+        """Return a copy of the rows of units above the limit, the one that is there if it will do.
+
+        All rows of a unit are copied, not only those that meet a condition: there may be ``most`` of them.
+        """
         known = found.copy
-        if known is not None and known.has(needed, limit):
+        if known is not None and known.has(columns, limit):
             return known
-        above, columns = limit, needed.copied
+        above = limit
         if known is not None:
             above, columns = min(above, known.above), columns | set(known.columns)
         others = sum(each.copy.bytes for each in self._tables.values() if each.copy and each is not found)
-        size = bytes_of(columns, self._above(found, above)[0])
-        if others + size > self.limits.bytes:
+        rows = self._above(found, above)[0]
+        if found.too_many or others + bytes_of(columns, rows) > self.limits.bytes:
             return None
         self._uncopy(found)
         table, listed = copy_name(), tuple(sorted(columns))
-        self.run(f"CREATE TEMP TABLE {table} AS {copy_sql(scan, found.name, above, listed)}")
-        found.copy = Copy(table, above, listed, size)
+        copied = copy_sql(scan, found.name, above, listed)
+        if not found.where:
+            self.run(f"CREATE TEMP TABLE {table} AS {copied}")
+        else:
+            most = min(most, (self.limits.bytes - others) // bytes_of(columns, 1))
+            self.run(f"CREATE TEMP TABLE {table} AS {copied} LIMIT {most + 1}")
+            [(there,)] = self.run(f"SELECT count(*) FROM {table}")
+            assert isinstance(there, int)
+            rows = there
+            if rows > most:
+                found.too_many = True
+                self.run(f"DROP TABLE {table}")
+                return None
+        found.copy = Copy(table, above, listed, bytes_of(columns, rows))
         return found.copy
 
     def _uncopy(self, found: _Found) -> None:

@@ -367,6 +367,24 @@ def test_copies_have_ranks_and_codes_where_no_scalar_reads_them(db: dpsql.Connec
     assert not any('"rows ' in small.statement(each) for each in measures(db))
 
 
+def test_rows_that_a_condition_leaves_out_are_copied_too(db: dpsql.Connection) -> None:
+    """There may be too many of them, though few meet the condition."""
+    too_many, copied = 0, 0
+    for size in (50, 200, 800, 3_200, 100_000):
+        engine, fast = everything(db, few=0)
+        fast = FastSums(engine._all, replace(fast.limits, bytes=size))
+        for each in measures(db):
+            sql = fast.statement(each)
+            assert sums(engine, each, sql) == sums(engine, each, measure_sql(each))
+            by_conditions = [found for found in fast._units._tables.values() if found.where]
+            too_many += sum(found.too_many for found in by_conditions)
+            copied += sum(found.copy is not None for found in by_conditions)
+        fast.forget()
+    assert too_many
+    assert copied
+    assert not engine._all("SELECT 1 FROM duckdb_tables() WHERE temporary AND table_name LIKE 'rows %'")
+
+
 @pytest.mark.parametrize("stray", ["1e17", "-1e17", "'nan'", "'inf'", "'-inf'", "100.00000000000001"])
 def test_one_stray_is_clamped(db: dpsql.Connection, tmp_path: Path, stray: str) -> None:
     """A stray among the rows of a light unit keeps the clamps."""
