@@ -12,7 +12,7 @@ from dpsql.engines.dialect import DUCKDB, Dialect
 from dpsql.engines.identifiers import quote
 from dpsql.engines.join_order import Joined, chain_sql
 from dpsql.engines.unit_values import equal_sql, nullable_sql, parts_of, there_sql, value_sql
-from dpsql.facts.lent_units import LentUnit, hidden_units, lent_unit
+from dpsql.facts.lent_units import LentUnit, compared_columns, hidden_units, is_equality, lent_unit
 from dpsql.facts.ownership import Owned, Public, fan_out, ownership_of
 from dpsql.facts.schema import fact_of, facts_of
 from dpsql.functions.core.windows import orders_all_columns, windows
@@ -182,10 +182,11 @@ def joins_stored_columns(relation: Relation, reading: Reading) -> bool:
     Claim   where this is true, no row decides whether DuckDB fails on a join of joins.
     Proof   A join gives each of its columns one dictionary for all chunks, and what reads it relies on that.
             An expression breaks it, where it passes one branch's column on in some chunks: CASE, coalesce(),
-            a cast. Here are inner, semi and anti joins alone, that compare columns of one type, so that no
-            cast is added, and below them nothing but columns, renamed or not; conditions drop rows, and
-            compute no column. A path to the unit may compare two types: it is not here. What is computed
-            above all joins, no join reads.
+            a cast. So does a join without an equality of both sides' columns: it pairs chunks, and makes the
+            shorter one constant, row by row. Here are inner, semi and anti joins alone, that look rows up by
+            columns of one type, so that no cast is added, and below them nothing but columns, renamed or not;
+            conditions drop rows, and compute no column. A path to the unit may compare two types: it is not
+            here. What is computed above all joins, no join reads.
     Test    tests/privacy/test_joined_rows.py: drawn joins, and those in which something is computed fail
     """
     match relation:
@@ -211,10 +212,17 @@ def _is_stored(relation: Relation, reading: Reading, borrows: bool = False) -> b
             lent = lent_unit(relation)
             stored = _is_stored(left, reading, lent is not None and lent.left)
             stored = stored and _is_stored(right, reading, lent is not None and not lent.left)
-            facts = {**facts_of(left), **facts_of(right)}
-            return stored and (condition is None or _compares_alike(condition, facts))
+            return stored and condition is not None and _joins_by_columns(condition, left, right)
         case _:
             return False
+
+
+def _joins_by_columns(condition: Scalar, left: Relation, right: Relation) -> bool:
+    """Whether a column of each side must be equal, and whatever is compared is of one type."""
+    ours, theirs = facts_of(left), facts_of(right)
+    compared = [compared_columns(part) for part in conjuncts(condition) if is_equality(part)]
+    hashed = any(len(names & ours.keys()) == len(names & theirs.keys()) == 1 for names in compared)
+    return hashed and _compares_alike(condition, {**ours, **theirs})
 
 
 def _compares_alike(condition: Scalar, facts: Mapping[str, Fact]) -> bool:

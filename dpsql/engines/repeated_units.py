@@ -5,13 +5,14 @@
     all rows       count(*) by suppkey, without the join to the customers
     "repeated"     the orders of customers with two lines of one supplier in that month: counted once instead
 
-The rows of these orders are copied, with the columns that were asked for (row_copies.py).
+The rows of these orders that meet the conditions are copied, with the columns that were asked for, unless one
+of them is long (row_copies.py).
 
 Claim   a unit that is not in the table has at most one row of the relation in each group.
 Proof   A row of the relation comes from a row of the scan that meets the conditions, each from another one
         where ``fan`` is 1 (facts/light_units.py), and some of its keys are columns of that row, as they are:
-        two rows of a group are two rows of the scan with the same values there. All rows of the orders are
-        copied, so that what reads the copy, under the same conditions, has all rows of the units there.
+        two rows of a group are two rows of the scan with the same values there. Rows that are not copied do
+        not meet what all rows of the relation meet, and no other scan reads the copy: it has all it needs.
 Test    tests/privacy/test_repeated_units.py, tests/privacy/test_light_units.py
 
 Who is repeated is an exact private fact; see special_units.py.
@@ -80,23 +81,23 @@ class RepeatedUnits:
         if special.units is not None:
             read = Reading(only=scan, keys=f"{special.units.keys} UNION {links}", beside=near)
         else:
-            read = self._copied(Reading(only=scan, keys=links, beside=near), found, Needed.of(planned, scan))
+            read, needed = Reading(only=scan, keys=links, beside=near), Needed.of(planned, scan)
+            if needed.fixed and not near:
+                read = self._copied(read, scan, found, needed, where)
         return Special(read, special.nobody, {}, True)
 
-    def _copied(self, read: Reading, found: _Found, needed: Needed) -> Reading:
-        """Read a copy of the rows, unless they are many."""
-        scan = read.only
-        assert scan is not None
-        columns = needed.copied(read.beside)
-        if found.copy is None or not found.copy.has(columns, 0):
+    def _copied(self, read: Reading, scan: Scan, found: _Found, needed: Needed, where: str) -> Reading:
+        """Read a copy of the rows that were counted, unless they are many."""
+        columns = needed.copied(())
+        if found.copy is None or not found.copy.has(columns, 0, False):
             columns |= set(() if found.copy is None else found.copy.columns)
             size = bytes_of(columns, found.rows)
             if size > self.limits.bytes // KEPT:
                 return read
             self._uncopy(found)
             table, listed = copy_name(), tuple(sorted(columns))
-            self.run(f"CREATE TEMP TABLE {table} AS {copy_sql(scan, found.name, 0, listed)}")
-            found.copy = Copy(table, 0, listed, size)
+            self.run(f"CREATE TEMP TABLE {table} AS {copy_sql(scan, found.name, 0, listed, where)}")
+            found.copy = Copy(table, 0, listed, size, not where)
         return found.copy.read(read, needed, None)
 
     def forget(self) -> None:
@@ -108,10 +109,7 @@ class RepeatedUnits:
         """Return the repeated units; None if they have too many rows."""
         found = self._tables.pop(place) if place in self._tables else self._find(scan, keys, place[-1], most)
         self._tables[place] = found
-        while (
-            len(self._tables) > ANSWERS
-            or len([each for each in self._tables.values() if each and each.name]) > KEPT
-        ):
+        while len(self._tables) > ANSWERS or sum(map(_is_kept, self._tables.values())) > KEPT:
             self._drop(self._tables.pop(next(iter(self._tables))))
         return found
 

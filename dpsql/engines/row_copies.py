@@ -32,6 +32,7 @@ from typing import TypeAlias
 from dpsql.engines.identifiers import quote, table_sql, text
 from dpsql.engines.measure_sql import LISTED
 from dpsql.engines.relation_sql import Reading, first_link, place_of
+from dpsql.engines.special_units_sql import meeting_sql
 from dpsql.engines.unit_values import nullable_sql
 from dpsql.facts.columns_read import columns_read, origin, private_scans, values_read
 from dpsql.ir.column import Kind
@@ -58,13 +59,18 @@ class Needed:
     """What a measure reads of a copy.
 
     ``columns`` are the columns of the copy, by the names of the scan; ``keys`` are the values of the codes
-    at these places among the keys. ``ranked``: a rank is enough of the unit. ``fixed``: no column is long.
+    at these places among the keys. ``ranked``: a rank is enough of the unit. ``short``: no column is long.
     """
 
     columns: Mapping[str, Copied]
     keys: Mapping[int, tuple[str, ...]]
     ranked: bool
-    fixed: bool
+    short: bool
+
+    @property
+    def fixed(self) -> bool:
+        """Whether the copy takes less time to read than the table does."""
+        return self.ranked and self.short
 
     @classmethod
     def of(cls, planned: MeasurePlan, scan: Scan) -> Needed:
@@ -80,8 +86,9 @@ class Needed:
         codes = {plain[place]: values for place, values in keys.items()}
         listed = [each for each in columns_read(measure, scan) if not (ranked and each.name == unit)]
         columns: dict[str, Copied] = {each.name: (each.source, codes.get(each.name, ())) for each in listed}
-        fixed = all(each.name in codes or each.fact.type.kind not in _LONG for each in listed)
-        return cls(columns, keys, ranked, ranked and fixed)
+        kinds = {each.fact.type.kind for each in listed if each.name not in codes}
+        kinds |= set() if ranked else {scan.owner.fact.type.kind}
+        return cls(columns, keys, ranked, kinds.isdisjoint(_LONG))
 
     def copied(self, near: Iterable[Scan]) -> frozenset[Copied]:
         """Return the columns of a copy that other scans ``near`` read, too."""
@@ -121,15 +128,19 @@ def _coded(planned: MeasurePlan, plain: Mapping[int, str]) -> dict[int, tuple[st
 
 @dataclass(frozen=True, slots=True)
 class Copy:
-    """A table of the rows of units whose n is above a limit, sorted by rank."""
+    """A table of the rows of units whose n is above a limit, sorted by rank.
+
+    It is ``whole`` if all rows of these units are there, and not only those that meet a condition.
+    """
 
     table: str
     above: int
     columns: tuple[Copied, ...]
     bytes: int
+    whole: bool
 
-    def has(self, columns: frozenset[Copied], limit: int) -> bool:
-        return self.above <= limit and columns <= set(self.columns)
+    def has(self, columns: frozenset[Copied], limit: int, whole: bool) -> bool:
+        return self.above <= limit and columns <= set(self.columns) and (self.whole or not whole)
 
     def read(self, reading: Reading, needed: Needed, units: int | None) -> Reading:
         """Return a reading of copied rows: of all units, or of so many, those of largest n."""
@@ -166,13 +177,14 @@ def bytes_of(columns: frozenset[Copied], rows: int) -> int:
     return rows * (_RANK + sum(_CODE if values else _WIDTH for _, values in columns))
 
 
-def copy_sql(scan: Scan, found: str, above: int, columns: tuple[Copied, ...]) -> str:
-    """Return the SELECT of a copy: rows of units of the table ``found`` whose n is above."""
+def copy_sql(scan: Scan, found: str, above: int, columns: tuple[Copied, ...], where: str = "") -> str:
+    """Return the SELECT of a copy: rows t that meet ``where``, of units of ``found`` whose n is above."""
     rank = "CAST(dense_rank() OVER (ORDER BY n DESC, u) AS INTEGER) AS r"
     heavy = f"(SELECT k, u, {rank} FROM {found} WHERE n > {above}) AS h"
     listed = "".join(f", {_column_sql(column)} AS c{place}" for place, column in enumerate(columns))
-    near = nullable_sql(first_link(scan), "t")
-    return f"SELECT h.r{listed} FROM {table_sql(scan.table)} AS t JOIN {heavy} ON {near} = h.k ORDER BY h.r"
+    near, rows = nullable_sql(first_link(scan), "t"), table_sql(scan.table)
+    rows = f"(SELECT t.* FROM {meeting_sql(scan.table, where)})" if where else rows
+    return f"SELECT h.r{listed} FROM {rows} AS t JOIN {heavy} ON {near} = h.k ORDER BY h.r"
 
 
 def _column_sql(column: Copied) -> str:

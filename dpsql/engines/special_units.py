@@ -154,7 +154,9 @@ class SpecialUnits:
             return Special(nobody=apart)
         part = self.limits.copied if needed.fixed else self.limits.long
         columns, most = needed.copied(near), round(part * size)
-        copy = self._copied(scan, found, limit, columns, most) if rows <= most else None
+        copy = None
+        if rows <= most and (needed.short or not found.where):
+            copy = self._copied(scan, found, limit, columns, most if near else 0)
         if copy is None and many and counts_units(planned):
             return None
         above = f"SELECT k FROM {found.name} AS f WHERE n > {limit}"
@@ -193,10 +195,10 @@ class SpecialUnits:
     ) -> Copy | None:
         """Return a copy of the rows of units above the limit, the one that is there if it will do.
 
-        All rows of a unit are copied, not only those that meet a condition: there may be ``most`` of them.
+        With ``most``, there may be so many: other scans read rows that do not meet the condition, too.
         """
-        known = found.copy
-        if known is not None and known.has(columns, limit):
+        known, whole = found.copy, not found.where or most > 0
+        if known is not None and known.has(columns, limit, whole):
             return known
         above = limit
         if known is not None:
@@ -207,11 +209,12 @@ class SpecialUnits:
             return None
         self._uncopy(found)
         table, listed = copy_name(), tuple(sorted(columns))
-        copied = copy_sql(scan, found.name, above, listed)
-        if not found.where:
+        if not (found.where and whole):
+            copied = copy_sql(scan, found.name, above, listed, found.where)
             self.run(f"CREATE TEMP TABLE {table} AS {copied}")
         else:
             most = min(most, (self.limits.bytes - others) // bytes_of(columns, 1))
+            copied = copy_sql(scan, found.name, above, listed)
             self.run(f"CREATE TEMP TABLE {table} AS {copied} LIMIT {most + 1}")
             [(there,)] = self.run(f"SELECT count(*) FROM {table}")
             assert isinstance(there, int)
@@ -220,7 +223,7 @@ class SpecialUnits:
                 found.too_many = True
                 self.run(f"DROP TABLE {table}")
                 return None
-        found.copy = Copy(table, above, listed, bytes_of(columns, rows))
+        found.copy = Copy(table, above, listed, bytes_of(columns, rows), whole)
         return found.copy
 
     def _uncopy(self, found: _Found) -> None:

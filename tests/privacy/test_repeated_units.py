@@ -184,19 +184,37 @@ def test_what_was_found_is_forgotten_with_the_version_of_the_data(db: dpsql.Conn
     assert not fast._repeated._tables
 
 
-@pytest.mark.parametrize(
-    "sql",
-    [BY_ROWS[1], BY_ROWS[2], "SELECT item, COUNT(*), AVG(amount) FROM lines WHERE item < 2 GROUP BY item"],
-)
+OF_ITEMS = "SELECT item, COUNT(*) FROM lines WHERE item < 2 GROUP BY item"
+
+
+@pytest.mark.parametrize("sql", [OF_ITEMS, BY_ROWS[9]])
 def test_rows_of_repeated_units_are_copied(db: dpsql.Connection, sql: str) -> None:
     for size, copied in ((0, False), (2**28, True)):
         planned, _, fast = statements(db, sql, size=size)
         assert ('"rows ' in fast.statement(planned)) is copied
 
 
+def test_texts_are_not_copied(db: dpsql.Connection) -> None:
+    """They may be of any length."""
+    planned, _, fast = statements(db, BY_ROWS[1])
+    printed = fast.statement(planned)
+    assert counts_rows(printed)
+    assert '"rows ' not in printed
+
+
+def test_rows_that_do_not_meet_the_conditions_are_not_copied(db: dpsql.Connection) -> None:
+    planned, engine, fast = statements(db, OF_ITEMS)
+    fast.statement(planned)
+    [(found, copy)] = [(f, f.copy) for f in fast._repeated._tables.values() if f is not None]
+    assert copy is not None
+    assert engine._all(f"SELECT count(*) FROM {copy.table}") == [(found.rows,)]
+    [(every,)] = engine._all(f"SELECT count(*) FROM lines WHERE visit IN (SELECT k FROM {found.name})")
+    assert found.rows < every
+
+
 def test_a_copy_gets_the_columns_that_are_asked_for(db: dpsql.Connection) -> None:
-    planned, engine, fast = statements(db, BY_ROWS[1])
-    further, *_ = statements(db, "SELECT place, SUM(cost), COUNT(*) FROM visits WHERE day < 2 GROUP BY place")
+    planned, engine, fast = statements(db, OF_ITEMS)
+    further, *_ = statements(db, "SELECT item, SUM(amount), COUNT(*) FROM lines WHERE item < 2 GROUP BY item")
     texts = [fast.statement(each) for each in (planned, further, planned)]
     assert '"rows ' in texts[0]
     assert texts[0] != texts[2], "the copy has more columns by now"
@@ -314,7 +332,7 @@ def rows_that_are_not_copied(patch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("planted", "sql"),
     [
-        (rows_that_are_not_copied, BY_ROWS[1]),
+        (rows_that_are_not_copied, BY_ROWS[9]),
         (a_row_too_many, BY_ROWS[0]),
         (fewer_rows_counted, BY_ROWS[0]),
         (rows_of_one_row, BY_UNIT[0]),
