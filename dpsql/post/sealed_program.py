@@ -34,6 +34,9 @@ LENGTH = struct.Struct(">Q")
 CHUNK = 2_048
 """Number of rows in one reply."""
 
+SAID = 4_000
+"""Number of characters of a failure: the replies that nobody waits for must fit the pipe."""
+
 _PAGE = resource.getpagesize()
 
 
@@ -93,7 +96,7 @@ class _Serving:
         except (MemoryError, duckdb.OutOfMemoryException):
             yield ("full",)
         except duckdb.Error as error:
-            yield "failed", str(error)
+            yield "failed", str(error)[:SAID]
         except Exception as error:  # a value that Python does not have
             yield "failed", type(error).__name__
 

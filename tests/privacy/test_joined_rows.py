@@ -194,6 +194,40 @@ def _all_plainly(connection: duckdb.DuckDBPyConnection) -> None:
 VISITS = (
     "visits JOIN patients ON visits.patient_id = patients.patient_id JOIN wards ON patients.ward = wards.ward"
 )
+
+
+def looked_up(rows: int, kinds: int, join: str, read: Callable[[str], str]) -> str:
+    """A join that pairs chunks of what another one has looked up by its place, below a third one."""
+    small = f"(SELECT range AS q, range % 7 AS y FROM range({kinds}))"
+    held = f"(SELECT range AS k, range * 7 % 700 * 3 AS id, range % 50 AS x FROM range({rows}))"
+    found = "(SELECT range * 3 AS of, range % 50 AS z, 'b' || range % 7 AS s FROM range(700))"
+    many = f"(SELECT range % {rows} AS p, range % 97 AS w FROM range(60000))"
+    pairs = f"{read(held)} AS h JOIN {read(found)} AS f ON id = of {join.format(read(small))}"
+    joined = f"{read(many)} AS m JOIN (SELECT k, s FROM {pairs}) ON p = k"
+    return f"SELECT count(*), sum(w) FILTER (WHERE s = 'b3') FROM {joined}"
+
+
+PAIRS = ("JOIN {} AS t ON x = q OR z = q", "CROSS JOIN {} AS t", "JOIN {} AS t ON q < 4 OR x = y")
+
+
+@pytest.mark.parametrize("join", PAIRS)
+def test_joins_that_pair_chunks_fail_on_no_rows(ours: duckdb.DuckDBPyConnection, join: str) -> None:
+    for rows in (4096, 4097, 6145, 8193):
+        for kinds in (8, 30, 300):
+            ours.execute(looked_up(rows, kinds, join, twofold)).fetchall()
+
+
+def test_joins_that_pair_chunks_fail_otherwise(ours: duckdb.DuckDBPyConnection) -> None:
+    """Planted: tables are read once. Whether they fail depends on one row."""
+    failed = set[int]()
+    for rows in (4096, 4097):
+        try:
+            ours.execute(looked_up(rows, 30, PAIRS[0], str)).fetchall()
+        except duckdb.InternalException:
+            failed.add(rows)
+    assert failed == {4097}
+
+
 JOINED = "JOIN visits USING (visit_id) JOIN patients USING (patient_id)"
 
 
@@ -217,6 +251,9 @@ JOINED = "JOIN visits USING (visit_id) JOIN patients USING (patient_id)"
             True,
         ),
         (f"{VISITS} AND (kind = 'surgery' OR minutes + floor < 9)", False),
+        ("visits JOIN patients USING (patient_id) JOIN wards ON floor = 1 OR minutes = floor", False),
+        ("visits JOIN patients USING (patient_id) CROSS JOIN wards", False),
+        ("visits JOIN patients USING (patient_id) JOIN wards ON minutes < floor", False),
     ],
 )
 def test_tables_below_computed_columns_are_read_twofold(
