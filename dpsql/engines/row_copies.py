@@ -101,6 +101,14 @@ def _sources(scan: Scan) -> list[str]:
     return sorted({column.source for column in scan.columns} | {*names_of(first_link(scan))})
 
 
+def are_short(scans: Iterable[Scan]) -> bool:
+    """Whether no column that other scans read of a copy is long, as far as that is known."""
+    kinds = {(scan, column.source): column.fact.type.kind for scan in scans for column in scan.columns}
+    return all(
+        kinds.get((scan, source), Kind.OPAQUE) not in _LONG for scan in scans for source in _sources(scan)
+    )
+
+
 def _plain_keys(measure: Measure, scan: Scan) -> dict[int, str]:
     """Return the names in a scan of the keys that are its columns as they are."""
     found = {}

@@ -32,7 +32,15 @@ from dpsql.engines.corrected_sql import Special, counts_units
 from dpsql.engines.dialect import DUCKDB, Dialect
 from dpsql.engines.identifiers import quote
 from dpsql.engines.relation_sql import Reading, first_link
-from dpsql.engines.row_copies import Copied, Copy, Needed, bytes_of, copy_name, copy_sql
+from dpsql.engines.row_copies import (
+    Copied,
+    Copy,
+    Needed,
+    are_short,
+    bytes_of,
+    copy_name,
+    copy_sql,
+)
 from dpsql.engines.special_units_sql import conditions_sql, found_sql
 from dpsql.engines.temporary_tables import TemporaryTables
 from dpsql.engines.unit_totals import ANSWERS
@@ -155,7 +163,7 @@ class SpecialUnits:
         part = self.limits.copied if needed.fixed else self.limits.long
         columns, most = needed.copied(near), round(part * size)
         copy = None
-        if rows <= most and (needed.short or not found.where):
+        if rows <= most and (not found.where or (needed.short and are_short(near))):
             copy = self._copied(scan, found, limit, columns, most if near else 0)
         if copy is None and many and counts_units(planned):
             return None
@@ -205,7 +213,7 @@ class SpecialUnits:
             above, columns = min(above, known.above), columns | set(known.columns)
         others = sum(each.copy.bytes for each in self._tables.values() if each.copy and each is not found)
         rows = self._above(found, above)[0]
-        if found.too_many or others + bytes_of(columns, rows) > self.limits.bytes:
+        if (found.too_many and whole) or others + bytes_of(columns, rows) > self.limits.bytes:
             return None
         self._uncopy(found)
         table, listed = copy_name(), tuple(sorted(columns))
