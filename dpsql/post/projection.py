@@ -63,9 +63,10 @@ class _Order:
 
 @dataclass(frozen=True, slots=True)
 class _Picked:
-    """The columns that are picked, those that order the rows, and which of these are kept."""
+    """The columns that are picked, and as what; those that order the rows, and which of these are kept."""
 
     names: list[str]
+    outputs: list[str]
     orders: list[_Order]
     kept: slice
 
@@ -145,26 +146,25 @@ def _read(sql: str, table: str, types: Collection[str]) -> _Picked | None:
     wrapped = _WRAPPED.match(sql)
     if wrapped is not None:
         return _read_wrapped(wrapped, table, types)
-    return _read_plain(sql, table, types)[0]
+    return _read_plain(sql, table, types)
 
 
 def _read_wrapped(wrapped: re.Match[str], table: str, types: Collection[str]) -> _Picked | None:
-    inner, outputs = _read_plain(wrapped[2], table, types)
-    taken = re.findall(_OF_SUBQUERY, wrapped[1])
-    if inner is None or inner.orders or inner.kept != slice(None) or len({*outputs}) < len(outputs):
+    inner, taken = _read_plain(wrapped[2], table, types), re.findall(_OF_SUBQUERY, wrapped[1])
+    if inner is None or inner.orders or inner.kept != slice(None):
         return None
-    places = dict(zip(outputs, inner.names, strict=True))
-    names = [_unquoted(name) for _, name in taken]
-    if {qualifier for qualifier, _ in taken} != {wrapped[3]} or not places.keys() >= {*names}:
+    places = dict(zip(inner.outputs, inner.names, strict=True))
+    outputs = [_unquoted(name) for _, name in taken]
+    once = len(places) == len(inner.outputs) and places.keys() >= {*outputs}
+    if not once or {qualifier for qualifier, _ in taken} != {wrapped[3]}:
         return None
-    return _Picked([places[name] for name in names], [], slice(None))
+    return _Picked([places[name] for name in outputs], outputs, [], slice(None))
 
 
-def _read_plain(sql: str, table: str, types: Collection[str]) -> tuple[_Picked | None, list[str]]:
-    """Return what is picked, and the names of the outputs."""
+def _read_plain(sql: str, table: str, types: Collection[str]) -> _Picked | None:
     names, outputs, place, quoted = list[str](), list[str](), len("SELECT "), table.replace('"', '""')
     if not sql.startswith("SELECT "):
-        return None, outputs
+        return None
     while (item := _PICKED.match(sql, place)) is not None and item[1] == quoted:
         names.append(_unquoted(item[2]))
         outputs.append(_unquoted(item[3]))
@@ -172,7 +172,7 @@ def _read_plain(sql: str, table: str, types: Collection[str]) -> tuple[_Picked |
         if item[4] is not None:
             break
     if item is None or item[4] != quoted:
-        return None, outputs
+        return None
     orders: list[_Order] = []
     if sql.startswith(" ORDER BY ", place):
         place += len(" ORDER BY ")
@@ -180,16 +180,16 @@ def _read_plain(sql: str, table: str, types: Collection[str]) -> tuple[_Picked |
             ordered = _ORDERED.match(sql, place)
             column = None if ordered is None else _column_of(ordered, quoted, names, outputs, types)
             if ordered is None or column is None:
-                return None, outputs
+                return None
             orders.append(_Order(column, ordered[6] is not None, ordered[7] is not None))
             place = ordered.end()
     if place == len(sql):
-        return _Picked(names, orders, slice(None)), outputs
+        return _Picked(names, outputs, orders, slice(None))
     limit = _LIMIT.match(sql, place)
     if limit is None:
-        return None, outputs
+        return None
     first = int(limit[2] or 0)
-    return _Picked(names, orders, slice(first, first + int(limit[1]))), outputs
+    return _Picked(names, outputs, orders, slice(first, first + int(limit[1])))
 
 
 def _column_of(
