@@ -3,7 +3,7 @@
     WHOLE      CAST(z AS BIGINT), summed in 128 bits                  whatever the cells
     DOUBLES    z + 1.5 * 2^52 - 1.5 * 2^52, summed as DOUBLEs         where ``fits`` says so: half the time
     SMALL      the same                                               and no sum reaches ``CELL``
-    FEW        CAST(z AS BIGINT), summed in 64 bits                   the same, of few rows
+    FEW        CAST(z AS BIGINT), summed in 64 bits                   where no sum reaches ``CELL``
     in_longs   CAST(z AS BIGINT), summed in 64 bits                   the same, below 2^59
     in_halves  CAST(z AS BIGINT), its halves summed in 64 bits each   of fewer than 2^31 rows
 

@@ -214,8 +214,10 @@ def _plain_constant(value: Value) -> str:
         return "NULL"
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, int | Decimal):
-        return f"'{value:f}'" if isinstance(value, Decimal) else f"'{value}'"  # to DECIMAL(7,7), 1E-7 is NULL
+    if isinstance(value, Decimal):
+        return f"'{value:f}'"  # to DECIMAL(7,7), 1E-7 is NULL
+    if isinstance(value, int):
+        return f"'{value}'"
     return literal_sql(Literal(str(value) if isinstance(value, float) else value, VARCHAR))
 
 

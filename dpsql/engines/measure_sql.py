@@ -169,12 +169,16 @@ def inside(
     return conditions
 
 
-_SEVERAL = 20
+_SEVERAL = 20  # words: fewer are planned about as fast one by one
 _WORD = re.compile(r"[A-Za-z0-9_]+")
 
 
 def _as_text(key: str, values: Sequence[Value], kind: Kind) -> str | None:
-    """Print that a key is one of many values, which are one text; None where they are not."""
+    """Print that a key is one of many values, which are one text; None where they are not.
+
+    Digits hold no comma, so a number between commas is there if it is one of them. A word has no sign that a
+    list's text reads as another, and is not NULL.
+    """
     if kind is Kind.INTEGER and len(values) > MANY:
         return f"contains(',{','.join(map(str, values))},', concat(',', {key}, ','))"
     words = [value for value in values if isinstance(value, str) and _WORD.fullmatch(value)]

@@ -44,6 +44,9 @@ from dpsql.lazy_dataclass import dataclass
 # ---- relations ---------------------------------------------------------------------------------------
 
 
+_JOINED = "SELECT * FROM "
+"""How a join begins that adds no column of its own."""
+
 Found: TypeAlias = Callable[[Relation, str], Interval | None]
 
 
@@ -337,9 +340,6 @@ def _join(join: Join, read: Reading) -> str:
     if join.kind.one_sided:
         return read.dialect.one_sided(tables, below(right), on, join.kind is JoinKind.ANTI)
     return f"SELECT *{extra} FROM {tables} {join.kind.value.upper()} JOIN {below(right)} ON {on}"
-
-
-_JOINED = "SELECT * FROM "
 
 
 def _side(side: Relation, borrows: bool, read: Reading) -> str:

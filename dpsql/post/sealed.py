@@ -233,7 +233,9 @@ class Sealed:
             try:
                 rows = None if replicas is None else self._replicated(post, measures, tables, types, replicas)
                 if rows is None:
-                    rows = self._rows(post, measures, tables, types, texted)
+                    # with replicas there are tables, unless these take too long: no row may depend on that
+                    hold = post.replicated is None
+                    rows = self._rows(post, measures, tables, types, texted, may_hold=hold)
                     if post.replicated is not None:
                         rows = [row + (None,) * len(post.replicated.places) for row in rows]
             except Failed:
@@ -335,14 +337,15 @@ class Sealed:
         types: Sequence[str],
         texted: bool,
         spread: bool = True,
+        may_hold: bool = True,
     ) -> list[tuple[Any, ...]]:
         self._load_tables(post.tables, post.sql)
         sql, threads = (post.sql, 1) if texted else self._spread(post, measures, types)
         threads = threads if spread else 1
         sql = (_texted if texted else _fetchable)(sql, types)
         memory, rows = (self._handed_down, None) if texted else (None, self._limits.rows)
-        few = threads == 1 and all(columns and len(columns[0].values) <= FEW for columns in tables)
-        held = holding(sql, [*map(_held, measures, tables)]) if few else None
+        few = all(columns and len(columns[0].values) <= FEW for columns in tables)
+        held = holding(sql, [*map(_held, measures, tables)]) if may_hold and few and threads == 1 else None
         if held is not None:
             return self._all(held[0], memory, rows, lists=held[1])
         names = self._create(measures)
@@ -355,7 +358,7 @@ class Sealed:
                 raise
         finally:
             self._drop(names)
-        return self._rows(post, measures, tables, types, texted, spread=False)
+        return self._rows(post, measures, tables, types, texted, spread=False, may_hold=may_hold)
 
     def _spread(self, post: Post, measures: Sequence[Measure], types: Sequence[str]) -> tuple[str, int]:
         """Return SQL and the threads that it may run on: one, unless it reads many rows and has one order.

@@ -5,7 +5,8 @@
     waits, with a deadline
                         <-----   rows, or "full", or "failed", or the end of the process
 
-Released tables are made and dropped on the way: the replies of these statements are read before the next one.
+A reply of many rows comes in parts, one after the other. Released tables of many rows are made and dropped on
+the way: the replies of these statements are read before the next one.
 
 A function call or the folding of a constant in DuckDB cannot be interrupted, and may take minutes and all
 memory. Waiting for another process can be interrupted: at a timeout or Ctrl-C, that process is killed. It
