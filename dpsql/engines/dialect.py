@@ -45,11 +45,6 @@ class Dialect(Protocol):
         ...
 
     @property
-    def keeps(self) -> bool:
-        """Whether the rows of a CTE can be computed once for all that read it (``kept``)."""
-        ...
-
-    @property
     def joins_as_written(self) -> bool:
         """Whether the engine joins tables in the order in which they are written."""
         ...
@@ -261,7 +256,6 @@ _UNNESTED: WeakKeyDictionary[Materialized, str | None] = WeakKeyDictionary()
 class _DuckDB:
     infinity = "'infinity'::DOUBLE"
     inlines = False
-    keeps = True
     joins_as_written = False
 
     def number(self, value: float | int) -> str:

@@ -139,11 +139,16 @@ def first_link(scan: Scan) -> Columns:
     return scan.owner.step
 
 
-def with_units(rows: str, scan: Scan, dialect: Dialect = DUCKDB) -> tuple[str, str]:
-    """Print rows ``r`` of links ``k``, joined along the path to their unit, if there is one; and the unit."""
+def with_units(
+    rows: str, scan: Scan, dialect: Dialect = DUCKDB, read: Callable[[str], str] | None = None
+) -> tuple[str, str]:
+    """Print rows ``r`` of links ``k``, joined along the path to their unit, if there is one; and the unit.
+
+    Of two joins, all tables are ``read`` twofold.
+    """
     assert scan.owner is not None
     links = scan.owner.links
-    read = twofold if len(links) > 1 and dialect is DUCKDB else str
+    read = read or (twofold if len(links) > 1 and dialect is DUCKDB else str)
     joined = f"{read(rows)} AS r"
     for step, link in enumerate(links):
         far = f"t{step + 1}"

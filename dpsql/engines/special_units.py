@@ -1,10 +1,11 @@
 """The units that a clip might scale, and the rows of nobody: found once for each version of the data.
 
-    lineitem, groups of (flag, status)    "special 0"    k, u, n, c    the orders of customers of large n
+    lineitem, groups of (flag, status)    "special 0"    u, n, c       customers of large n
+                                          "special 1"    k, u, n, c    their orders
 
     k, u   the link to the unit, or the unit if the table has its column; and the unit, NULL for nobody
     n      the rows of the unit in the whole table, or the sum of their squares over groups of plain keys
-    c      the rows of k
+    c      the rows of u, or of k
 
 Where they are not too many, the rows of special units are copied, with the columns that were asked for
 (row_copies.py).
@@ -41,7 +42,7 @@ from dpsql.engines.row_copies import (
     copy_name,
     copy_sql,
 )
-from dpsql.engines.special_units_sql import conditions_sql, found_sql
+from dpsql.engines.special_units_sql import conditions_sql, found_sql, heavy_sql
 from dpsql.engines.temporary_tables import TemporaryTables
 from dpsql.engines.unit_totals import ANSWERS
 from dpsql.engines.unit_values import nullable_sql
@@ -65,15 +66,17 @@ _Place = tuple[str, Columns, tuple[str, ...], str]
 
 @dataclass(slots=True)
 class _Found:
-    """A table of special units, and the limit of n that it was made for; ``nobody``: and rows of nobody.
+    """A table of special ``units``, and the limit of n that it was made for; ``nobody``: and rows of nobody.
 
-    Rows that do not meet the condition ``where`` are not counted; there may be ``too_many`` to be copied.
+    ``links`` is the table of their links, '' until it is asked for. Rows that do not meet the condition
+    ``where`` are not counted; there may be ``too_many`` to be copied.
     """
 
-    name: str
+    units: str
     limit: int
     nobody: bool
     where: str = ""
+    links: str = ""
     copy: Copy | None = None
     too_many: bool = False
     above: dict[int, tuple[int, int]] = field(default_factory=dict)  # limits: the rows and units above
@@ -155,7 +158,10 @@ class SpecialUnits:
         if rows > self.limits.most * size or (many and counts_units(planned) and not small):
             return None
         near = beside(planned.measure.relation, scan)
-        nobody = f"SELECT k FROM {found.name} AS f WHERE u IS NULL"
+        if not rows and not found.nobody:
+            return Special()
+        links = self._links(scan, found)
+        nobody = f"SELECT k FROM {links} AS f WHERE u IS NULL"
         unowned = Reading(units=False, only=scan, keys=nobody, beside=near, dialect=self.dialect)
         apart = unowned if found.nobody else None
         if not rows:
@@ -167,9 +173,9 @@ class SpecialUnits:
             copy = self._copied(scan, found, limit, columns, most if near else 0)
         if copy is None and many and counts_units(planned):
             return None
-        above = f"SELECT k FROM {found.name} AS f WHERE n > {limit}"
+        above = f"SELECT k FROM {links} AS f WHERE n > {limit}"
         if copy is None:
-            joined = self._joined(scan, found.name, limit)
+            joined = self._joined(scan, links, limit)
             return Special(replace(joined, keys=above, beside=near), apart)
         read = Reading(only=scan, keys=above, beside=near)
         read = copy.read(read, needed, None if limit == copy.above else units)
@@ -189,8 +195,8 @@ class SpecialUnits:
     def _above(self, found: _Found, limit: int) -> tuple[int, int]:
         """Return the rows and the number of the units above the limit."""
         if limit not in found.above:
-            counted = f"CAST(coalesce(sum(c), 0) AS {self.dialect.type(BIGINT)}), count(DISTINCT u)"
-            [(rows, units)] = self.run(f"SELECT {counted} FROM {found.name} AS f WHERE n > {limit}")
+            counted = f"CAST(coalesce(sum(c), 0) AS {self.dialect.type(BIGINT)}), count(u)"
+            [(rows, units)] = self.run(f"SELECT {counted} FROM {found.units} AS f WHERE n > {limit}")
             assert isinstance(rows, int)
             assert isinstance(units, int)
             if len(found.above) == ANSWERS:
@@ -218,11 +224,11 @@ class SpecialUnits:
         self._uncopy(found)
         table, listed = copy_name(), tuple(sorted(columns))
         if not (found.where and whole):
-            copied = copy_sql(scan, found.name, above, listed, found.where)
+            copied = copy_sql(scan, self._links(scan, found), above, listed, found.where)
             self.run(f"CREATE TEMP TABLE {table} AS {copied}")
         else:
             most = min(most, (self.limits.bytes - others) // bytes_of(columns, 1))
-            copied = copy_sql(scan, found.name, above, listed)
+            copied = copy_sql(scan, self._links(scan, found), above, listed)
             self.run(f"CREATE TEMP TABLE {table} AS {copied} LIMIT {most + 1}")
             [(there,)] = self.run(f"SELECT count(*) FROM {table}")
             assert isinstance(there, int)
@@ -247,14 +253,21 @@ class SpecialUnits:
             self._drop(found)
             found = None
         if found is None:
-            by = "k" if isinstance(first_link(scan), str) else ""
-            name = self.tables.kept(found_sql(scan, keys, limit, self.dialect, where), by)
-            [(nobody,)] = self.run(f"SELECT count(*) FROM {name} AS f WHERE u IS NULL")
-            found = _Found(name, limit, bool(nobody), where)
+            units = self.tables.kept(heavy_sql(scan, keys, limit, self.dialect, where))
+            [(nobody,)] = self.run(f"SELECT count(*) FROM {units} AS f WHERE u IS NULL")
+            found = _Found(units, limit, bool(nobody), where)
         self._tables[place] = found
         while len(self._tables) > KEPT:
             self._drop(self._tables.pop(next(iter(self._tables))))
         return found
+
+    def _links(self, scan: Scan, found: _Found) -> str:
+        """Return the table of the links of special units, and of nobody."""
+        if not found.links:
+            by = "k" if isinstance(first_link(scan), str) else ""
+            select = found_sql(scan, found.units, found.nobody, self.dialect, found.where)
+            found.links = self.tables.kept(select, by)
+        return found.links
 
     def forget(self) -> None:
         """Drop all tables."""
@@ -263,7 +276,9 @@ class SpecialUnits:
 
     def _drop(self, found: _Found) -> None:
         self._uncopy(found)
-        self.tables.drop(found.name)
+        if found.links:
+            self.tables.drop(found.links)
+        self.tables.drop(found.units)
 
 
 def _place(scan: Scan, keys: tuple[ScanColumn, ...], where: str = "") -> _Place:

@@ -1,6 +1,7 @@
 """The SELECTs that find special units: those of many rows, and those with several rows of a group.
 
-    lineitem, groups of (flag, status)    found_sql       the orders of customers of many rows
+    lineitem, groups of (flag, status)    heavy_sql       the customers of many rows
+                                          found_sql       their orders
     lineitem, groups of suppkey           repeated_sql    the orders of customers with two lines of a supplier
 
 All of them read links k to the unit, group keys p0, p1, ... as a measure groups by them, and the unit u.
@@ -8,13 +9,13 @@ All of them read links k to the unit, group keys p0, p1, ... as a measure groups
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 
 from dpsql.engines.dialect import DUCKDB, Dialect
 from dpsql.engines.identifiers import quote
-from dpsql.engines.relation_sql import Reading, first_link, key_sql, relation_sql, with_units
-from dpsql.engines.steps import Steps
+from dpsql.engines.relation_sql import Reading, first_link, key_sql, relation_sql, twofold, with_units
 from dpsql.engines.unit_values import there_sql, value_sql
 from dpsql.errors import DatabaseError
 from dpsql.facts.light_units import Among, row_conditions
@@ -77,35 +78,41 @@ def keyed_rows_sql(
     return f"SELECT {', '.join(['k', *printed])} FROM {dialect.subquery(rows)}"
 
 
-def found_sql(
+def heavy_sql(
     scan: Scan, keys: tuple[ScanColumn, ...], limit: int, dialect: Dialect = DUCKDB, where: str = ""
 ) -> str:
-    """Return the SELECT of links with their unit's n, of units above a limit and of nobody.
+    """Return the SELECT of units u of n above a limit, with their rows c; u is NULL if rows are of nobody.
 
-    Rows that do not meet the condition ``where`` of a row t are not counted.
+    Rows that do not meet the condition ``where`` of a row t are not counted. They are joined along the path
+    to the unit before they are counted: there are far fewer units than links, so this takes less memory.
+    """
+    names = [f"p{i}" for i in range(len(keys))]
+    by, below = ", ".join(["u", *names]), dialect.subquery
+    rows = below(_owned_sql(scan, keys, names, where, dialect))
+    total, counted = "count(*) AS n, count(*) AS c", rows
+    if keys:
+        total = f"sum(c * {dialect.wide('c')}) AS n, sum(c) AS c"
+        counted = below(f"SELECT {by}, count(*) AS c FROM {rows} GROUP BY {by}")
+    units = f"SELECT u, {total} FROM {counted} GROUP BY u"
+    return f"SELECT * FROM {below(units)} WHERE n > {limit} OR u IS NULL"
+
+
+def found_sql(scan: Scan, heavy: str, nobody: bool, dialect: Dialect = DUCKDB, where: str = "") -> str:
+    """Return the SELECT of the links k of ``heavy`` units, and of ``nobody``, n being NULL; c are their rows.
+
+    Three tables are joined at least, so that DuckDB reads each of them ``twofold``.
     """
     assert scan.owner is not None
-    below = dialect.subquery
-    names = [f"p{i}" for i in range(len(keys))]
-    grouped = keyed_rows_sql(scan, keys, names, where, dialect)
-    by = ", ".join(["k", *names])
-    counted = f"SELECT {by}, count(*) AS c FROM {below(grouped)} GROUP BY {by}"
-    total = f"sum(c * {dialect.wide('c')})" if keys else "sum(c)"
     if not scan.owner.links:
-        units = f"SELECT k, k AS u, {total} AS n, sum(c) AS c FROM {below(counted)} GROUP BY k"
-        return f"SELECT * FROM {below(units)} WHERE n > {limit}"
-    steps = Steps(dialect)
-    joined, unit = with_units(steps.table("n", counted), scan, dialect)
-    rows = steps.table("o", f"SELECT r.*, {unit} AS u FROM {joined}")
-    by = ", ".join(["u", *names])
-    groups = f"SELECT {by}, sum(c) AS c FROM {rows} AS o WHERE u IS NOT NULL GROUP BY {by}"
-    units = f"SELECT u, {total} AS n FROM {below(groups)} GROUP BY u"
-    heavy = steps.table("h", f"SELECT u, n FROM {below(units)} WHERE n > {limit}")
-    special = below(f"SELECT o.k, o.u, o.c, h.n FROM {rows} AS o JOIN {heavy} AS h ON o.u = h.u")
-    return steps.sql(
-        f"SELECT k, u, n, sum(c) AS c FROM {special} GROUP BY k, u, n "
-        f"UNION ALL SELECT k, u, NULL, sum(c) FROM {rows} AS o WHERE u IS NULL GROUP BY k, u"
-    )
+        return f"SELECT u AS k, u, n, c FROM {heavy} AS h"
+    read = twofold if dialect is DUCKDB else str
+    owned = _owned_sql(scan, (), [], where, dialect, read)
+    special = f"SELECT o.k, h.u, h.n FROM ({owned}) AS o JOIN {read(heavy)} AS h ON o.u = h.u"
+    listed = f"SELECT k, u, n, count(*) AS c FROM {dialect.subquery(special)} GROUP BY k, u, n"
+    if not nobody:
+        return listed
+    missing = f"SELECT k, u, NULL, count(*) FROM ({owned}) AS o WHERE u IS NULL GROUP BY k, u"
+    return f"{listed} UNION ALL {missing}"
 
 
 def sampled_sql(scan: Scan, keys: tuple[ScanColumn, ...], where: str, part: int) -> str:
@@ -132,11 +139,18 @@ def repeated_sql(scan: Scan, keys: tuple[ScanColumn, ...], where: str, most: int
     return f"WITH {rows} {listed}"
 
 
-def _owned_sql(scan: Scan, keys: tuple[ScanColumn, ...], names: list[str], where: str) -> str:
-    """Return the SELECT of links and keys with the unit, on DuckDB."""
-    rows = keyed_rows_sql(scan, keys, names, where)
+def _owned_sql(
+    scan: Scan,
+    keys: tuple[ScanColumn, ...],
+    names: list[str],
+    where: str,
+    dialect: Dialect = DUCKDB,
+    read: Callable[[str], str] | None = None,
+) -> str:
+    """Return the SELECT of links and keys with the unit."""
+    rows = keyed_rows_sql(scan, keys, names, where, dialect)
     assert scan.owner is not None
     if not scan.owner.links:
-        return f"SELECT *, k AS u FROM ({rows})"
-    joined, unit = with_units(f"({rows})", scan)
+        return f"SELECT *, k AS u FROM {dialect.subquery(rows)}"
+    joined, unit = with_units(f"({rows})", scan, dialect, read)
     return f"SELECT r.*, {unit} AS u FROM {joined}"

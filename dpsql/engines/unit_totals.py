@@ -30,7 +30,6 @@ from dpsql.engines.extremes import Extremes
 from dpsql.engines.identifiers import quote
 from dpsql.engines.number_sql import added_sql
 from dpsql.engines.relation_sql import first_link, with_units
-from dpsql.engines.steps import Steps
 from dpsql.engines.temporary_tables import TemporaryTables
 from dpsql.engines.unit_values import there_sql, value_sql
 from dpsql.facts.columns_read import defined, stored_column
@@ -178,22 +177,19 @@ class UnitTotals:
 def totals_sql(scan: Scan, columns: tuple[str, ...], dialect: Dialect = DUCKDB) -> str:
     """Return the SELECT of units, or NULL for nobody, with their rows and the totals of columns."""
     assert scan.owner is not None
-    link, names, below = first_link(scan), [quote(f"s {column}") for column in columns], dialect.subquery
+    link, names = first_link(scan), [quote(f"s {column}") for column in columns]
     least = dialect.number(1 / _LARGEST)
-    sums = "".join(
-        f", greatest(coalesce(sum({dialect.double(f't.{quote(column)}')}), {least}), {least}) AS {name}"
-        for column, name in zip(columns, names, strict=True)
+    sums = "".join(f", greatest(coalesce(sum({name}), {least}), {least}) AS {name}" for name in names)
+    read = "".join(
+        f", {dialect.double(f't.{quote(column)}')} AS {name}" for column, name in zip(columns, names, strict=True)
     )
-    read = f"{dialect.table(scan.table)} AS t WHERE {there_sql(link, 't')}"
-    value = value_sql(link, "t")
-    rows = f"SELECT {value} AS k, count(*) AS c{sums} FROM {read} GROUP BY {value}"
-    if not scan.owner.links:
-        return f"SELECT {', '.join(['k AS u', 'c', *names])} FROM {below(rows)}"
-    steps = Steps(dialect)
-    joined, unit = with_units(steps.table("n", rows), scan, dialect)
-    read = f"SELECT {', '.join([f'{unit} AS u', 'r.c', *(f'r.{name}' for name in names)])} FROM {joined}"
-    added = "".join(f", sum({name}) AS {name}" for name in names)
-    return steps.sql(f"SELECT u, sum(c) AS c{added} FROM {below(read)} GROUP BY u")
+    unit = "u" if not scan.owner.links else "k"
+    owned = f"SELECT {value_sql(link, 't')} AS {unit}{read} FROM {dialect.table(scan.table)} AS t"
+    owned += f" WHERE {there_sql(link, 't')}"
+    if scan.owner.links:
+        joined, found = with_units(f"({owned})", scan, dialect)
+        owned = f"SELECT {', '.join([f'{found} AS u', *(f'r.{name}' for name in names)])} FROM {joined}"
+    return f"SELECT u, count(*) AS c{sums} FROM {dialect.subquery(owned)} GROUP BY u"
 
 
 def _alone(measure: Measure) -> list[Statistic]:

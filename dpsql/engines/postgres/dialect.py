@@ -51,7 +51,6 @@ class Postgres:
 
     infinity = "CAST('infinity' AS float8)"
     inlines = True
-    keeps = True
     joins_as_written = False
 
     def __init__(self, tables: Mapping[str, str], zones: Callable[[], Collection[str]] = tuple) -> None:

@@ -51,7 +51,6 @@ class Spark:
 
     infinity = "CAST('Infinity' AS double)"
     inlines = False
-    keeps = False
     joins_as_written = True
 
     def __init__(self, tables: Mapping[str, str], zones: Callable[[], Collection[str]] = tuple) -> None:
