@@ -472,7 +472,7 @@ class DuckDB:
             if self._groups is None:
                 self._groups = GroupStore(self._ask, self._arrays)
             store = self._groups if self._sums.many_groups(planned) else None
-            if store is None and not self._alone and self._sums.again(planned):
+            if store is None and not self._alone and self._sums.is_large(planned):
                 found = self._by_statistics(planned)
                 if found is not None:
                     return found

@@ -131,14 +131,10 @@ class FastSums:
 
         return self._texts.text(planned, (few,), printed)
 
-    def again(self, planned: MeasurePlan) -> bool:
-        """Whether the measure reads a large table that another one has read, or most of it."""
+    def is_large(self, planned: MeasurePlan) -> bool:
+        """Whether the measure's sums may take longer than it takes to open a second engine."""
         source = row_source(planned.measure.uncopied)
-        size = 0 if source is None else self._size(source.scan.table)
-        if source is None or size < self.limits.least:
-            return False
-        read = self._asked[source.scan.table] >= self.limits.before
-        return read or self._reads_most(planned, source, size)
+        return source is not None and self._size(source.scan.table) >= self.limits.least
 
     def many_groups(self, planned: MeasurePlan) -> bool:
         """Whether there may be many groups of which few are shown, and sums are all that is released."""

@@ -93,12 +93,13 @@ class Limits:
     has ranks and codes alone. ``copied`` is the part up to which the rows are copied, ``long`` where the copy
     has texts or units as they are, which take longer to read than in the table. All copies take about
     ``bytes`` at most. Above the part ``few``, rows that a query's conditions leave out are not counted, where
-    the conditions were asked before. ``repeated`` is the part of the rows that units with several rows of a
+    the conditions were asked for ``again`` times before, and so for keys. ``repeated`` is the part of the rows that units with several rows of a
     group may have (repeated_units.py), which is found out after ``unrepeated`` measures.
     """
 
     least: int = 50_000
     before: int = 1
+    again: int = 1
     most: float = 3 / 4
     distinct: float = 1 / 10
     copied: float = 3 / 4
@@ -110,7 +111,7 @@ class Limits:
     unrepeated: int = 1
 
 
-EVERYTHING = Limits(least=0, before=0, most=1, distinct=1, repeated=100, unrepeated=0)
+EVERYTHING = Limits(least=0, before=0, again=0, most=1, distinct=1, repeated=100, unrepeated=0)
 """All rows are summed apart, of the smallest table at once: to compare sums, not to be fast."""
 
 
@@ -143,14 +144,14 @@ class SpecialUnits:
         """Return the special rows of a table of that size; None if there are too many to be summed apart."""
         scan, squares = source.scan, most_squares(planned)
         keys = () if squares is None else plain_keys(planned, scan)
-        if squares is not None and keys and self._asked.again(_place(scan, keys), self.limits.before):
+        if squares is not None and keys and self._asked.again(_place(scan, keys), self.limits.again):
             limit = squares // source.fan**2
         else:
             keys, limit = (), most_rows(planned) // source.fan
         found = self._found(scan, keys, limit)
         rows, units = self._above(found, limit)
         where = conditions_sql(planned, scan, self.dialect) if rows > self.limits.few * size else ""
-        if where and self._asked.again(_place(scan, keys, where), self.limits.before):
+        if where and self._asked.again(_place(scan, keys, where), self.limits.again):
             found = self._found(scan, keys, limit, where)
             rows, units = self._above(found, limit)
         needed, many = Needed.of(planned, scan), rows > self.limits.distinct * size
