@@ -27,7 +27,7 @@ from dpsql.bind.subqueries.unnesting import bind_from_and_where, name_of
 from dpsql.facts.origin import Origin
 from dpsql.facts.ownership import Owned, ownership_of
 from dpsql.facts.schema import facts_of
-from dpsql.ir.column import Fact, type_named
+from dpsql.ir.column import VARCHAR, Fact, Kind, Type, type_named
 from dpsql.ir.scalar import Ref
 
 
@@ -90,14 +90,23 @@ def _columns_around(ctx: Context, items: list[Item]) -> tuple[Scope, dict[str, F
     for item in items:
         if not isinstance(item.source, Open):
             continue
-        tree = without_margins(item.source, ctx.fresh)
-        post = post_of(ctx, tree, item.columns, (None,) * len(item.columns))
-        measures = [measure for measure in ctx.measures if measure.name in post.released]
-        types = ctx.describe(post.sql, post.tables, measures)
-        for name, spelled in zip(item.columns, types, strict=True):
+        table = item.source.tree.name if isinstance(item.source.tree, exp.Table) and not item.names else ""
+        for name, type in zip(item.columns, _types_of(ctx, item.source, item.columns, table), strict=True):
             unique_name = ctx.fresh(name)
-            facts[unique_name] = Fact(type_named(spelled))
+            facts[unique_name] = Fact(type)
             visible.append(Visible(item.alias, name, Ref(unique_name)))
-            if isinstance(item.source.tree, exp.Table) and not item.names:  # else they are other columns
-                origins[unique_name] = (item.source.tree.name, name)
+            if table:  # else they are other columns
+                origins[unique_name] = (table, name)
     return Scope(tuple(visible)), facts, origins
+
+
+def _types_of(ctx: Context, source: Open, columns: tuple[str, ...], table: str) -> list[Type]:
+    """Return the types of columns: of a public ``table`` as they are known, so that no row has to be read."""
+    known = ctx.known.table(table) if table else None
+    if known is not None and known.public:
+        types = {column.name: column.fact.type for column in known.columns}
+        if types.keys() >= {*columns}:
+            return [VARCHAR if types[name].kind is Kind.TEXT else types[name] for name in columns]
+    post = post_of(ctx, without_margins(source, ctx.fresh), columns, (None,) * len(columns))
+    measures = [measure for measure in ctx.measures if measure.name in post.released]
+    return [*map(type_named, ctx.describe(post.sql, post.tables, measures))]
