@@ -93,7 +93,8 @@ class Engine(Protocol):
     ) -> tuple[list[str], list[NDArray[Any]]] | None:
         """Return the same as arrays, which take less time and memory; None if the engine has only rows.
 
-        Numbers and booleans are as they are, all else is text; where a value is NULL, the array is masked.
+        Numbers and booleans are as they are, decimals may be whole numbers of their units, all else is text;
+        where a value is NULL, the array is masked.
         """
         ...
 

@@ -26,7 +26,7 @@ from dpsql.engines.open_files import Held, changed, hold, is_aside, let_go
 from dpsql.engines.spill import spill_folder
 from dpsql.engines.value_checks import legal_sql
 from dpsql.errors import DatabaseError, interrupted, refuse
-from dpsql.ir.column import Column, Interval, Kind, Value, type_named
+from dpsql.ir.column import Column, Interval, Kind, Value, decimal_size, type_named
 from dpsql.ir.relation import Columns
 from dpsql.policy.catalogue import Catalogue, ForeignKey, FoundColumn, FoundTable, FoundView, Key
 
@@ -165,6 +165,20 @@ _ARRAYS = frozenset(
     "BOOLEAN TINYINT SMALLINT INTEGER BIGINT UTINYINT USMALLINT UINTEGER UBIGINT FLOAT DOUBLE VARCHAR".split()
 )
 """Types whose values are the same in an array of numbers, or of texts."""
+
+_UNITS = 18
+"""The most digits of decimals whose units always fit 64 bits."""
+
+
+def _in_array(column: str, kind: str) -> str:
+    """Print a column as it stands in an array: decimals that fit 64 bits are whole numbers of their units."""
+    if kind in _ARRAYS:
+        return column
+    if type_named(kind).kind is Kind.DECIMAL:
+        width, scale = decimal_size(type_named(kind))
+        if width <= _UNITS:
+            return f"CAST({column} * {10**scale} AS BIGINT)"
+    return f"CAST({column} AS VARCHAR)"
 
 
 class DuckDB:
@@ -446,8 +460,7 @@ class DuckDB:
         with self._reading():
             kinds = dict(self._stable_columns(table))
             listed = ", ".join(
-                f"{quote(name) if kinds[name] in _ARRAYS else f'CAST({quote(name)} AS VARCHAR)'} AS c{place}"
-                for place, name in enumerate(columns)
+                f"{_in_array(quote(name), kinds[name])} AS c{place}" for place, name in enumerate(columns)
             )
             arrays = self._arrays(f"SELECT {listed} FROM {table_sql(table)}")
         return [kinds[name] for name in columns], [*arrays.values()]

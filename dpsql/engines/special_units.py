@@ -93,8 +93,9 @@ class Limits:
     has ranks and codes alone. ``copied`` is the part up to which the rows are copied, ``long`` where the copy
     has texts or units as they are, which take longer to read than in the table. All copies take about
     ``bytes`` at most. Above the part ``few``, rows that a query's conditions leave out are not counted, where
-    the conditions were asked for ``again`` times before, and so for keys. ``repeated`` is the part of the rows that units with several rows of a
-    group may have (repeated_units.py), which is found out after ``unrepeated`` measures.
+    the conditions were asked for ``again`` times before; rows of groups are not counted either before keys
+    were. ``repeated`` is the part of the rows that units with several rows of a group may have
+    (repeated_units.py), which is found out after ``unrepeated`` measures.
     """
 
     least: int = 50_000

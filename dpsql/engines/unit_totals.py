@@ -180,9 +180,8 @@ def totals_sql(scan: Scan, columns: tuple[str, ...], dialect: Dialect = DUCKDB) 
     link, names = first_link(scan), [quote(f"s {column}") for column in columns]
     least = dialect.number(1 / _LARGEST)
     sums = "".join(f", greatest(coalesce(sum({name}), {least}), {least}) AS {name}" for name in names)
-    read = "".join(
-        f", {dialect.double(f't.{quote(column)}')} AS {name}" for column, name in zip(columns, names, strict=True)
-    )
+    doubles = (dialect.double(f"t.{quote(column)}") for column in columns)
+    read = "".join(f", {double} AS {name}" for double, name in zip(doubles, names, strict=True))
     unit = "u" if not scan.owner.links else "k"
     owned = f"SELECT {value_sql(link, 't')} AS {unit}{read} FROM {dialect.table(scan.table)} AS t"
     owned += f" WHERE {there_sql(link, 't')}"

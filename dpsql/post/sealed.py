@@ -20,7 +20,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Protocol
 
 from dpsql.errors import DatabaseError, interrupted, refuse
-from dpsql.ir.column import BIGINT, DOUBLE, Type, type_named
+from dpsql.ir.column import BIGINT, DOUBLE, Type, decimal_size, type_named
 from dpsql.ir.finished import Decimals, Finished
 from dpsql.ir.measure import REPLICA_ID, REPLICA_NUMBER, REPLICAS, replicas_of
 from dpsql.policy.model import LimitsRule
@@ -95,6 +95,7 @@ class Sealed:
         self._process: Process | None = None
         # the columns of public tables that are there, and their types; None before there is a database
         self._loaded: dict[str, dict[str, str]] | None = None
+        self._first: dict[str, list[str]] = {}  # the columns that were there first
         self._busy, self._stopped = False, False
 
     def start(self) -> None:
@@ -415,7 +416,10 @@ class Sealed:
         for start in range(0, len(lists[0]), _AT_ONCE):
             some = [values[start : start + _AT_ONCE] for values in lists]
             if len(some[0]) > FEW:
-                casts = [_cast(values, kind) for values, kind in zip(some, types, strict=True)]
+                casts = [
+                    _cast(values.scale if isinstance(values, Decimals) else 0, kind)
+                    for values, kind in zip(some, types, strict=True)
+                ]
                 self._open().load_arrays(table, casts, [array_of(values) for values in some], wait=wait)
             else:
                 self._open().load(f"INSERT INTO {table} SELECT {listed}", [*map(_as_list, some)], wait=wait)
@@ -436,8 +440,11 @@ class Sealed:
         wanted = [name for name in every if mentioned is None or fold(name) in mentioned]
         if there is not None and there.keys() >= {*wanted}:
             return
-        # the second copy is the last one: what copies take must not grow with every column that is asked for
-        wanted = every if there is not None else wanted or every[:1]
+        wanted = wanted or every[:1]
+        if there is not None:
+            # the third copy is the last: what copies take must not grow with every column that is asked for
+            last = there.keys() > {*self._first[table]}
+            wanted = [name for name in every if last or name in there or name in wanted]
         found = self._public.arrays(table, wanted) if self._public.size(table) > FEW else None
         kinds, rows = self._public.rows(table, wanted) if found is None else (found[0], [])
         arrays = [] if found is None else found[1]
@@ -450,9 +457,13 @@ class Sealed:
             sent = [_all_sent(column, kind) for column, kind in zip(some, types, strict=True)]
             self._insert(into, types, sent)
         for start in range(0, len(arrays[0]) if arrays else 0, _TOGETHER):
-            casts = [_cast((), kind) for kind in types]
+            casts = [
+                _cast(_digits_after(array, kind), kind) for array, kind in zip(arrays, types, strict=True)
+            ]
             process.load_arrays(into, casts, [_or_none(array[start : start + _TOGETHER]) for array in arrays])
         self._loaded[table] = dict(zip(wanted, kinds, strict=True))
+        if there is None:
+            self._first[table] = wanted
 
     # ---- its end -----------------------------------------------------------------------------------
 
@@ -563,11 +574,21 @@ def _spelled_name(sql: str) -> str:
     return "VARCHAR" if sql.startswith("ENUM(") or sql == '"NULL"' else sql
 
 
-def _cast(values: Sequence[object], kind: str) -> tuple[str, str]:
-    """Return the SQL before and after the name of a column of ``array_of`` that makes it one of this type."""
-    if not isinstance(values, Decimals) or not values.scale:
+def _digits_after(array: NDArray[Any], kind: str) -> int:
+    """Return the digits after the point of decimals that an array holds as whole numbers."""
+    if array.dtype.kind != "i" or not kind.startswith("DECIMAL("):
+        return 0
+    return decimal_size(type_named(kind))[1]
+
+
+def _cast(scale: int, kind: str) -> tuple[str, str]:
+    """Return the SQL before and after the name of a column that makes it one of this type.
+
+    Decimals are there as whole numbers, with ``scale`` digits after the point.
+    """
+    if not scale:
         return "TRY_CAST(", f" AS {kind})"
-    digit = f"0.{'1':0>{values.scale}}"  # a literal of this scale
+    digit = f"0.{'1':0>{scale}}"  # a literal of this scale
     return "TRY_CAST(CAST(", f" AS DECIMAL(19,0)) * {digit} AS {kind})"
 
 

@@ -91,9 +91,9 @@ def _columns_around(ctx: Context, items: list[Item]) -> tuple[Scope, dict[str, F
         if not isinstance(item.source, Open):
             continue
         table = item.source.tree.name if isinstance(item.source.tree, exp.Table) and not item.names else ""
-        for name, type in zip(item.columns, _types_of(ctx, item.source, item.columns, table), strict=True):
+        for name, kind in zip(item.columns, _types_of(ctx, item.source, item.columns, table), strict=True):
             unique_name = ctx.fresh(name)
-            facts[unique_name] = Fact(type)
+            facts[unique_name] = Fact(kind)
             visible.append(Visible(item.alias, name, Ref(unique_name)))
             if table:  # else they are other columns
                 origins[unique_name] = (table, name)
