@@ -416,10 +416,7 @@ class Sealed:
         for start in range(0, len(lists[0]), _AT_ONCE):
             some = [values[start : start + _AT_ONCE] for values in lists]
             if len(some[0]) > FEW:
-                casts = [
-                    _cast(values.scale if isinstance(values, Decimals) else 0, kind)
-                    for values, kind in zip(some, types, strict=True)
-                ]
+                casts = [_cast(values, kind) for values, kind in zip(some, types, strict=True)]
                 self._open().load_arrays(table, casts, [array_of(values) for values in some], wait=wait)
             else:
                 self._open().load(f"INSERT INTO {table} SELECT {listed}", [*map(_as_list, some)], wait=wait)
@@ -457,9 +454,7 @@ class Sealed:
             sent = [_all_sent(column, kind) for column, kind in zip(some, types, strict=True)]
             self._insert(into, types, sent)
         for start in range(0, len(arrays[0]) if arrays else 0, _TOGETHER):
-            casts = [
-                _cast(_digits_after(array, kind), kind) for array, kind in zip(arrays, types, strict=True)
-            ]
+            casts = [_cast(array, kind) for array, kind in zip(arrays, types, strict=True)]
             process.load_arrays(into, casts, [_or_none(array[start : start + _TOGETHER]) for array in arrays])
         self._loaded[table] = dict(zip(wanted, kinds, strict=True))
         if there is None:
@@ -574,18 +569,14 @@ def _spelled_name(sql: str) -> str:
     return "VARCHAR" if sql.startswith("ENUM(") or sql == '"NULL"' else sql
 
 
-def _digits_after(array: NDArray[Any], kind: str) -> int:
-    """Return the digits after the point of decimals that an array holds as whole numbers."""
-    if array.dtype.kind != "i" or not kind.startswith("DECIMAL("):
-        return 0
-    return decimal_size(type_named(kind))[1]
+def _cast(values: Sequence[object] | NDArray[Any], kind: str) -> tuple[str, str]:
+    """Return the SQL before and after the name of a column of an array that makes it one of this type.
 
-
-def _cast(scale: int, kind: str) -> tuple[str, str]:
-    """Return the SQL before and after the name of a column that makes it one of this type.
-
-    Decimals are there as whole numbers, with ``scale`` digits after the point.
+    Decimals may be there as whole numbers of their units.
     """
+    scale = values.scale if isinstance(values, Decimals) else 0
+    if kind.startswith("DECIMAL(") and getattr(getattr(values, "dtype", None), "kind", "") == "i":
+        scale = decimal_size(type_named(kind))[1]
     if not scale:
         return "TRY_CAST(", f" AS {kind})"
     digit = f"0.{'1':0>{scale}}"  # a literal of this scale
