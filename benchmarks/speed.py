@@ -29,6 +29,10 @@ REVENUE = """
 SELECT SUM(l_extendedprice * (1 - l_discount)) FROM lineitem
 WHERE l_shipdate >= DATE '1994-01-01' AND l_shipdate < DATE '1995-01-01'
 """
+PARTS = """
+SELECT place, COUNT(*), SUM(cost) FROM (SELECT place, cost FROM visits WHERE place_no < 20
+UNION ALL SELECT place, cost FROM visits WHERE place_no >= 20) AS parts GROUP BY place
+"""
 ASKED = (
     ("people", "zcdp", "count", "SELECT COUNT(*) FROM people", None),
     ("people", "zcdp", "people by state", "SELECT state, SUM(income), AVG(age) FROM people GROUP BY 1", 2.0),
@@ -47,6 +51,7 @@ ASKED = (
         "SELECT place, COUNT(*), SUM(cost) FROM visits GROUP BY 1",
         5.0,
     ),
+    ("visits", "zcdp", "both parts by place, L2", PARTS, None),
     (
         *("visits", "zcdp", "users by place"),
         *("SELECT place, COUNT(*), COUNT(DISTINCT user_id), SUM(cost) FROM visits GROUP BY 1", 1.6),

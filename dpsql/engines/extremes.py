@@ -38,7 +38,7 @@ from fractions import Fraction
 from dpsql.engines.dialect import DUCKDB, Dialect
 from dpsql.engines.identifiers import quote
 from dpsql.engines.row_cells import Ends
-from dpsql.facts.columns_read import conditions_met, defined, stored_column
+from dpsql.facts.columns_read import conditions_met, defined, stored_columns
 from dpsql.facts.schema import fact_of, facts_of, narrow
 from dpsql.ir.column import Fact, Interval, Kind, Type, decimal_size, range_of
 from dpsql.ir.relation import Relation
@@ -74,11 +74,10 @@ class Extremes:
 
     def interval(self, relation: Relation, name: str) -> Interval | None:
         """Return the range of all values of a column of whole numbers or decimals; None if not known."""
-        found = stored_column(relation, name)
-        if found is None or found[1].fact.type.kind not in (Kind.INTEGER, Kind.DECIMAL):
+        of_type = facts_of(relation)[name].type
+        if of_type.kind not in (Kind.INTEGER, Kind.DECIMAL):
             return None
-        of_type = found[1].fact.type
-        ends = self._of_column(found[0].table, found[1].source)
+        ends = self._stored(relation, name)
         if ends is None or not _are_held(ends, of_type):
             return None
         return Interval(*map(int, ends)) if of_type.kind is Kind.INTEGER else Interval(*ends)
@@ -94,13 +93,11 @@ class Extremes:
         """
         match scalar:
             case Ref(name):
-                below, found = defined(relation, name), stored_column(relation, name)
+                below, of_type = defined(relation, name), facts_of(relation)[name].type
                 if below is not None:
                     return self.ends(below[1], below[0], narrowed)
-                if found is None or found[1].fact.type.kind not in _NUMBERS:
-                    return None
-                ends = self._of_column(found[0].table, found[1].source)
-                return _narrowed(ends, relation, name, found[1].fact.type) if ends and narrowed else ends
+                ends = self._stored(relation, name) if of_type.kind in _NUMBERS else None
+                return _narrowed(ends, relation, name, of_type) if ends and narrowed else ends
             case Literal(value) if isinstance(value, int | float | Decimal) and _is_held(value):
                 return float(value), float(value)
             case Call("+" | "-" | "*" as operator, (first, second)):
@@ -110,6 +107,17 @@ class Extremes:
                 return _widened(_combined(operator, ours, theirs), fact_of(scalar, facts_of(relation)).type)
             case _:
                 return None
+
+    def _stored(self, relation: Relation, name: str) -> Ends | None:
+        """Return the ends of a column that tables store, all in its type; None if they are not known."""
+        columns = stored_columns(relation, name)
+        if not columns or {column.fact.type for _, column in columns} != {facts_of(relation)[name].type}:
+            return None
+        found = [self._of_column(scan.table, column.source) for scan, column in columns]
+        known = [ends for ends in found if ends is not None]
+        if len(known) < len(found):
+            return None
+        return min(low for low, _ in known), max(high for _, high in known)
 
     def _of_column(self, table: str, column: str) -> Ends | None:
         place = (table, column)

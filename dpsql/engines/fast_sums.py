@@ -13,7 +13,7 @@ when a paid measure first needs them, and are forgotten with the connection.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import field, replace
 
 from dpsql.engines.arithmetic import (
@@ -41,7 +41,7 @@ from dpsql.engines.special_units_sql import conditions_sql, meeting_sql
 from dpsql.engines.temporary_tables import InOwnInstance, TemporaryTables
 from dpsql.engines.unit_totals import ANSWERS, UnitTotals
 from dpsql.facts.columns_read import private_scans
-from dpsql.facts.light_units import RowSource, row_source
+from dpsql.facts.light_units import RowSource, row_sources
 from dpsql.ir.plan import MeasurePlan, Shape, Threshold
 from dpsql.ir.statistic import Statistic
 from dpsql.lazy_dataclass import dataclass
@@ -85,23 +85,21 @@ class FastSums:
 
     def statement(self, planned: MeasurePlan) -> str:
         """Return the SELECT of a measure's exact sums."""
-        source = row_source(planned.measure.uncopied)
-        if source is None or planned.bound[1] >= CELL:
+        sources = self._sources(planned)
+        if not sources or planned.bound[1] >= CELL:
             return self._of_few(planned)
-        size = self._size(source.scan.table)
+        size = self._sizes_of(sources)
+        rows = sum(self._size(each.scan.table) * each.fan for each in sources) if size else 0
         if size < self.limits.least:
-            return self._of_few(planned, size * source.fan)
-        self._asked[source.scan.table] += 1
-        first = self._asked[source.scan.table] <= self.limits.before
-        if first and not self._reads_most(planned, source, size):
-            row = self._narrow_row(planned, size * source.fan)
-            return measure_sql(planned, dialect=self.dialect, row=row)
-        arithmetic, special = self._arithmetic(planned, size * source.fan), None
+            return self._of_few(planned, rows)
+        tables = {each.scan.table for each in sources}
+        self._asked.update(tables)
+        first = any(self._asked[table] <= self.limits.before for table in tables)
+        if first and not (len(sources) == 1 and self._reads_most(planned, sources[0], size)):
+            return measure_sql(planned, dialect=self.dialect, row=self._narrow_row(planned, rows))
+        arithmetic, special = self._arithmetic(planned, rows), None
         if planned.shape is not Shape.ROWS:
-            light = self._totals.all_light(planned, source)
-            special = Special() if light else self._units.special(planned, source, size)
-            if special is not None:
-                special = self._repeated.counted(planned, source, size, special)
+            special = self._special(planned, sources, size)
 
         def printed() -> str:
             ends = self._ends(planned) if arithmetic.doubles else {}
@@ -118,6 +116,19 @@ class FastSums:
 
         return self._texts.text(planned, (arithmetic, special), printed)
 
+    def _special(self, planned: MeasurePlan, sources: Sequence[RowSource], size: int) -> Special | None:
+        """Return the rows that are summed apart; None if they are too many."""
+        if len(sources) > 1:
+            return self._units.of_several(planned, sources, size)
+        light = self._totals.all_light(planned, sources[0])
+        special = Special() if light else self._units.special(planned, sources[0], size)
+        return special and self._repeated.counted(planned, sources[0], size, special)
+
+    def _sources(self, planned: MeasurePlan) -> tuple[RowSource, ...]:
+        """Return the tables whose rows are summed; other engines than DuckDB know of one."""
+        sources = row_sources(planned.measure.uncopied)
+        return sources if len(sources) == 1 or self.dialect is DUCKDB else ()
+
     def _of_few(self, planned: MeasurePlan, rows: int = 0) -> str:
         """Return the statement of a table of so few rows, or of sums that are too large to be told apart."""
         few = 0 < rows * planned.measure.copies <= self.few
@@ -133,16 +144,14 @@ class FastSums:
 
     def is_large(self, planned: MeasurePlan) -> bool:
         """Whether the measure's sums may take longer than it takes to open a second engine."""
-        source = row_source(planned.measure.uncopied)
-        return source is not None and self._size(source.scan.table) >= self.limits.least
+        return self._sizes_of(self._sources(planned)) >= self.limits.least
 
     def many_groups(self, planned: MeasurePlan) -> bool:
         """Whether there may be many groups of which few are shown, and sums are all that is released."""
         private = isinstance(planned.rule, Threshold) and planned.rule.listed is None
         if not private or planned.details or not planned.measure.statistics:
             return False
-        source = row_source(planned.measure.uncopied)
-        return source is not None and self._size(source.scan.table) >= self.limits.least
+        return self._sizes_of(self._sources(planned)) >= self.limits.least
 
     def forget(self) -> None:
         """Forget all that is known of the data: it is another version now."""
@@ -170,6 +179,11 @@ class FastSums:
                 self._most.clear()
             self._most[table, where] = rows >= self.limits.unselective * size
         return not where or self._most[table, where]
+
+    def _sizes_of(self, sources: Sequence[RowSource]) -> int:
+        """Return the number of rows that are read of these tables, or 0 if one is left out."""
+        tables = [each.scan.table for each in sources]
+        return 0 if self.left_out.intersection(tables) else sum(map(self._size, tables))
 
     def _size(self, table: str) -> int:
         if table in self.left_out:

@@ -68,7 +68,8 @@ class Reading:
     those of a ``copy``, or those whose unit, or link to it, is in the SELECT ``keys``. A copy has their
     ``unit``, or the ``rank`` of it, and ``columns`` by their names in the query. Of the scans ``beside`` it
     rows of these ``keys`` are read, too; those that several scans read stand ``once``, as tables of FROM.
-    ``found`` gives the range of all values of a stored column.
+    Where ``several`` scans are read so, each has such a SELECT of its own. ``found`` gives the range of all
+    values of a stored column.
     """
 
     units: bool = True
@@ -76,6 +77,7 @@ class Reading:
     keys: str = ""
     beside: frozenset[Scan] = frozenset()
     once: Mapping[Place, str] = field(default_factory=dict)
+    several: Mapping[Scan, str] = field(default_factory=dict)
     copy: str = ""
     unit: str = "u"
     ranked: bool = False
@@ -91,6 +93,8 @@ class Reading:
             rows = f"({self.copy})"
         elif scan is self.only or scan in self.beside:
             rows = self.once.get(place_of(scan)) or f"({self._rows_of_keys(scan)})"
+        elif scan in self.several:
+            rows = f"({replace(self, keys=self.several[scan])._rows_of_keys(scan)})"
         return self.rows(rows)
 
     def read_once(self) -> tuple[Reading, list[str]]:
@@ -127,7 +131,8 @@ class Reading:
         """Return the number of joins that a scan is printed with."""
         if scan.owner is None or (scan is self.only and self.copy):
             return 0
-        return len(scan.owner.links) * self.units + (scan is self.only or scan in self.beside)
+        looked_up = scan is self.only or scan in self.beside or scan in self.several
+        return len(scan.owner.links) * self.units + looked_up
 
 
 AS_IT_IS = Reading()
@@ -264,8 +269,8 @@ def _joins(relation: Relation, reading: Reading) -> int:
             return 0
         case Join(_, left, right):
             return 1 + _joins(left, reading) + _joins(right, reading)
-        case Union(left, right):
-            return _joins(left, reading) + _joins(right, reading)
+        case Union(left, right):  # what is read through one is read as it has to be (``twofold``)
+            return max(_joins(left, reading), _joins(right, reading))
         case Window(source):  # DuckDB may turn it into a join
             return 1 + _joins(source, reading)
         case Filter(source) | Project(source) | Aggregate(source):
@@ -302,7 +307,8 @@ def _select(relation: Relation, read: Reading) -> str:
             places = ", ".join(str(i + 1) for i in range(len(keys)))
             return f"SELECT {', '.join(named)} FROM {_below(source, read)} GROUP BY {places}"
         case Union(left, right):
-            names = _comma_separated(facts_of(left))
+            unread = frozenset() if read.units else hidden_units(relation)
+            names = _comma_separated(name for name in facts_of(left) if name not in unread)
             return (
                 f"SELECT {names} FROM {_below(left, read)} "
                 f"UNION ALL SELECT {names} FROM {_below(right, read)}"

@@ -26,13 +26,13 @@ measures that are paid for, and decides nothing but which of two statements with
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import field, replace
 
 from dpsql.engines.corrected_sql import Special, counts_units
 from dpsql.engines.dialect import DUCKDB, Dialect
 from dpsql.engines.identifiers import quote
-from dpsql.engines.relation_sql import Reading, first_link
+from dpsql.engines.relation_sql import Place, Reading, first_link, place_of
 from dpsql.engines.row_copies import (
     Copied,
     Copy,
@@ -42,41 +42,42 @@ from dpsql.engines.row_copies import (
     copy_name,
     copy_sql,
 )
-from dpsql.engines.special_units_sql import conditions_sql, found_sql, heavy_sql
+from dpsql.engines.special_units_sql import Counted, conditions_sql, found_sql, heavy_sql
 from dpsql.engines.temporary_tables import TemporaryTables
 from dpsql.engines.unit_totals import ANSWERS
 from dpsql.engines.unit_values import nullable_sql
 from dpsql.facts.light_units import (
     RowSource,
     beside,
+    keys_of_several,
     most_rows,
     most_squares,
     plain_keys,
 )
 from dpsql.ir.column import BIGINT
 from dpsql.ir.plan import MeasurePlan, PublicKeys
-from dpsql.ir.relation import Columns, Scan, ScanColumn
+from dpsql.ir.relation import Scan
 from dpsql.lazy_dataclass import dataclass
 
 KEPT = 8
 """The most tables of special units that are kept; the one that was used longest ago is dropped."""
 
-_Place = tuple[str, Columns, tuple[str, ...], str]
+_Place = tuple[Hashable, ...]
 
 
 @dataclass(slots=True)
 class _Found:
     """A table of special ``units``, and the limit of n that it was made for; ``nobody``: and rows of nobody.
 
-    ``links`` is the table of their links, '' until it is asked for. Rows that do not meet the condition
-    ``where`` are not counted; there may be ``too_many`` to be copied.
+    ``links`` are the tables of their links by the columns that hold these, where they were asked for. Rows
+    that do not meet the condition ``where`` are not counted; there may be ``too_many`` to be copied.
     """
 
     units: str
     limit: int
     nobody: bool
     where: str = ""
-    links: str = ""
+    links: dict[Place, str] = field(default_factory=dict)
     copy: Copy | None = None
     too_many: bool = False
     above: dict[int, tuple[int, int]] = field(default_factory=dict)  # limits: the rows and units above
@@ -144,16 +145,17 @@ class SpecialUnits:
     def special(self, planned: MeasurePlan, source: RowSource, size: int) -> Special | None:
         """Return the special rows of a table of that size; None if there are too many to be summed apart."""
         scan, squares = source.scan, most_squares(planned)
-        keys = () if squares is None else plain_keys(planned, scan)
-        if squares is not None and keys and self._asked.again(_place(scan, keys), self.limits.again):
+        counted = Counted(scan, () if squares is None else plain_keys(planned, scan))
+        if squares is not None and counted.keys and self._again([counted]):
             limit = squares // source.fan**2
         else:
-            keys, limit = (), most_rows(planned) // source.fan
-        found = self._found(scan, keys, limit)
+            counted, limit = Counted(scan), most_rows(planned) // source.fan
+        found = self._found([counted], limit)
         rows, units = self._above(found, limit)
         where = conditions_sql(planned, scan, self.dialect) if rows > self.limits.few * size else ""
-        if where and self._asked.again(_place(scan, keys, where), self.limits.again):
-            found = self._found(scan, keys, limit, where)
+        if where and self._again([replace(counted, where=where)]):
+            counted = replace(counted, where=where)
+            found = self._found([counted], limit)
             rows, units = self._above(found, limit)
         needed, many = Needed.of(planned, scan), rows > self.limits.distinct * size
         small = needed.fixed and isinstance(planned.rule, PublicKeys)
@@ -162,8 +164,8 @@ class SpecialUnits:
         near = beside(planned.measure.relation, scan)
         if not rows and not found.nobody:
             return Special()
-        links = self._links(scan, found)
-        nobody = f"SELECT k FROM {links} AS f WHERE u IS NULL"
+        links = self._links(counted, found)
+        nobody = _of_nobody(links)
         unowned = Reading(units=False, only=scan, keys=nobody, beside=near, dialect=self.dialect)
         apart = unowned if found.nobody else None
         if not rows:
@@ -172,16 +174,37 @@ class SpecialUnits:
         columns, most = needed.copied(near), round(part * size)
         copy = None
         if rows <= most and (not found.where or (needed.short and are_short(near))):
-            copy = self._copied(scan, found, limit, columns, most if near else 0)
+            copy = self._copied(counted, found, limit, columns, most if near else 0)
         if copy is None and many and counts_units(planned):
             return None
-        above = f"SELECT k FROM {links} AS f WHERE n > {limit}"
+        above = _of_units(links, limit)
         if copy is None:
             joined = self._joined(scan, links, limit)
             return Special(replace(joined, keys=above, beside=near), apart)
         read = Reading(only=scan, keys=above, beside=near)
         read = copy.read(read, needed, None if limit == copy.above else units)
         return Special(read, apart, needed.keys)
+
+    def of_several(self, planned: MeasurePlan, sources: Sequence[RowSource], size: int) -> Special | None:
+        """Return the special rows of several scans, whose rows UNION ALL puts together; see ``special``."""
+        squares, keys = most_squares(planned), keys_of_several(planned, [source.scan for source in sources])
+        by_groups = [Counted(each.scan, keys[each.scan], times=each.fan) for each in sources if keys]
+        if squares is not None and by_groups and self._again(by_groups):
+            counted, limit = by_groups, squares
+        else:
+            counted, limit = [Counted(each.scan, times=each.fan) for each in sources], most_rows(planned)
+        found = self._found(counted, limit)
+        rows, _ = self._above(found, limit)
+        part = self.limits.distinct if counts_units(planned) else self.limits.most
+        if rows > part * size:
+            return None
+        links = {each.scan: self._links(each, found) for each in counted if rows or found.nobody}
+        above = {scan: _of_units(each, limit) for scan, each in links.items()}
+        nobody = {scan: _of_nobody(each) for scan, each in links.items()}
+        return Special(
+            Reading(several=above) if rows else None,
+            Reading(units=False, several=nobody) if found.nobody else None,
+        )
 
     def _joined(self, scan: Scan, found: str, limit: int) -> Reading:
         """Read the special rows: with the units that were found, or, on DuckDB, along the path to them."""
@@ -207,7 +230,7 @@ class SpecialUnits:
         return found.above[limit]
 
     def _copied(
-        self, scan: Scan, found: _Found, limit: int, columns: frozenset[Copied], most: int
+        self, counted: Counted, found: _Found, limit: int, columns: frozenset[Copied], most: int
     ) -> Copy | None:
         """Return a copy of the rows of units above the limit, the one that is there if it will do.
 
@@ -225,12 +248,13 @@ class SpecialUnits:
             return None
         self._uncopy(found)
         table, listed = copy_name(), tuple(sorted(columns))
+        scan, links = counted.scan, self._links(counted, found)
         if not (found.where and whole):
-            copied = copy_sql(scan, self._links(scan, found), above, listed, found.where)
+            copied = copy_sql(scan, links, above, listed, found.where)
             self.run(f"CREATE TEMP TABLE {table} AS {copied}")
         else:
             most = min(most, (self.limits.bytes - others) // bytes_of(columns, 1))
-            copied = copy_sql(scan, self._links(scan, found), above, listed)
+            copied = copy_sql(scan, links, above, listed)
             self.run(f"CREATE TEMP TABLE {table} AS {copied} LIMIT {most + 1}")
             [(there,)] = self.run(f"SELECT count(*) FROM {table}")
             assert isinstance(there, int)
@@ -247,29 +271,33 @@ class SpecialUnits:
         if known is not None:
             self.run(f"DROP TABLE {known.table}")
 
-    def _found(self, scan: Scan, keys: tuple[ScanColumn, ...], limit: int, where: str = "") -> _Found:
+    def _again(self, counted: Sequence[Counted]) -> bool:
+        return self._asked.again(_place(counted), self.limits.again)
+
+    def _found(self, counted: Sequence[Counted], limit: int) -> _Found:
         """Return the table of units whose n is above the limit, and perhaps more."""
-        place = _place(scan, keys, where)
+        place = _place(counted)
         found = self._tables.pop(place, None)
         if found is not None and found.limit > limit:
             self._drop(found)
             found = None
         if found is None:
-            units = self.tables.kept(heavy_sql(scan, keys, limit, self.dialect, where))
+            units = self.tables.kept(heavy_sql(counted, limit, self.dialect))
             [(nobody,)] = self.run(f"SELECT count(*) FROM {units} AS f WHERE u IS NULL")
-            found = _Found(units, limit, bool(nobody), where)
+            found = _Found(units, limit, bool(nobody), counted[0].where)
         self._tables[place] = found
         while len(self._tables) > KEPT:
             self._drop(self._tables.pop(next(iter(self._tables))))
         return found
 
-    def _links(self, scan: Scan, found: _Found) -> str:
+    def _links(self, counted: Counted, found: _Found) -> str:
         """Return the table of the links of special units, and of nobody."""
-        if not found.links:
-            by = "k" if isinstance(first_link(scan), str) else ""
-            select = found_sql(scan, found.units, found.nobody, self.dialect, found.where)
-            found.links = self.tables.kept(select, by)
-        return found.links
+        place = place_of(counted.scan)
+        if place not in found.links:
+            by = "k" if isinstance(first_link(counted.scan), str) else ""
+            select = found_sql(counted, found.units, found.nobody, self.dialect)
+            found.links[place] = self.tables.kept(select, by)
+        return found.links[place]
 
     def forget(self) -> None:
         """Drop all tables."""
@@ -278,10 +306,18 @@ class SpecialUnits:
 
     def _drop(self, found: _Found) -> None:
         self._uncopy(found)
-        if found.links:
-            self.tables.drop(found.links)
+        while found.links:
+            self.tables.drop(found.links.popitem()[1])
         self.tables.drop(found.units)
 
 
-def _place(scan: Scan, keys: tuple[ScanColumn, ...], where: str = "") -> _Place:
-    return scan.table, first_link(scan), tuple(column.source for column in keys), where
+def _place(counted: Sequence[Counted]) -> _Place:
+    return tuple(each.place for each in counted)
+
+
+def _of_units(links: str, limit: int) -> str:
+    return f"SELECT k FROM {links} AS f WHERE n > {limit}"
+
+
+def _of_nobody(links: str) -> str:
+    return f"SELECT k FROM {links} AS f WHERE u IS NULL"

@@ -9,7 +9,7 @@ All of them read links k to the unit, group keys p0, p1, ... as a measure groups
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
@@ -21,8 +21,9 @@ from dpsql.errors import DatabaseError
 from dpsql.facts.light_units import Among, row_conditions
 from dpsql.facts.schema import facts_of
 from dpsql.ir.plan import MeasurePlan
-from dpsql.ir.relation import Scan, ScanColumn
+from dpsql.ir.relation import Columns, Scan, ScanColumn
 from dpsql.ir.scalar import Ref
+from dpsql.lazy_dataclass import dataclass
 
 LONGEST = 30_000
 """The longest SELECT of public rows that is a condition: a thousand texts of conditions are kept, 30 MB."""
@@ -78,30 +79,56 @@ def keyed_rows_sql(
     return f"SELECT {', '.join(['k', *printed])} FROM {dialect.subquery(rows)}"
 
 
-def heavy_sql(
-    scan: Scan, keys: tuple[ScanColumn, ...], limit: int, dialect: Dialect = DUCKDB, where: str = ""
-) -> str:
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """The rows of a scan that are counted, each so many ``times``, in groups of ``keys``.
+
+    Rows that do not meet the condition ``where`` of a row t are not counted.
+    """
+
+    scan: Scan
+    keys: tuple[ScanColumn, ...] = ()
+    where: str = ""
+    times: int = 1
+
+    @property
+    def place(self) -> tuple[str, Columns, tuple[str, ...], str, int]:
+        """What tells it from others."""
+        keys = tuple(column.source for column in self.keys)
+        return self.scan.table, first_link(self.scan), keys, self.where, self.times
+
+
+def heavy_sql(counted: Sequence[Counted], limit: int, dialect: Dialect = DUCKDB) -> str:
     """Return the SELECT of units u of n above a limit, with their rows c; u is NULL if rows are of nobody.
 
-    Rows that do not meet the condition ``where`` of a row t are not counted. They are joined along the path
-    to the unit before they are counted: there are far fewer units than links, so this takes less memory.
+    Rows are joined along the path to the unit before they are counted: there are far fewer units than links,
+    so this takes less memory.
     """
-    names = [f"p{i}" for i in range(len(keys))]
+    names = [f"p{i}" for i in range(len(counted[0].keys))]
     by, below = ", ".join(["u", *names]), dialect.subquery
-    rows = below(_owned_sql(scan, keys, names, where, dialect))
-    total, counted = "count(*) AS n, count(*) AS c", rows
-    if keys:
-        total = f"sum(c * {dialect.wide('c')}) AS n, sum(c) AS c"
-        counted = below(f"SELECT {by}, count(*) AS c FROM {rows} GROUP BY {by}")
-    units = f"SELECT u, {total} FROM {counted} GROUP BY u"
+    total, listed = "count(*) AS n, count(*) AS c", []
+    if names or len(counted) > 1:
+        total = f"sum(n * {dialect.wide('n')}) AS n, sum(c) AS c" if names else "sum(n) AS n, sum(c) AS c"
+    for each in counted:
+        rows = below(_owned_sql(each.scan, each.keys, names, each.where, dialect))
+        times = f"count(*) * {dialect.wide(str(each.times))}" if each.times != 1 else "count(*)"
+        grouped = f"SELECT {by}, {times} AS n, count(*) AS c FROM {rows} GROUP BY {by}"
+        listed.append(below(grouped) if names or len(counted) > 1 else rows)
+    [groups, *more] = listed
+    if more:
+        groups = below(" UNION ALL ".join(f"SELECT * FROM {each}" for each in listed))
+        if names:
+            groups = below(f"SELECT {by}, sum(n) AS n, sum(c) AS c FROM {groups} GROUP BY {by}")
+    units = f"SELECT u, {total} FROM {groups} GROUP BY u"
     return f"SELECT * FROM {below(units)} WHERE n > {limit} OR u IS NULL"
 
 
-def found_sql(scan: Scan, heavy: str, nobody: bool, dialect: Dialect = DUCKDB, where: str = "") -> str:
+def found_sql(counted: Counted, heavy: str, nobody: bool, dialect: Dialect = DUCKDB) -> str:
     """Return the SELECT of the links k of ``heavy`` units, and of ``nobody``, n being NULL; c are their rows.
 
     Three tables are joined at least, so that DuckDB reads each of them ``twofold``.
     """
+    scan, where = counted.scan, counted.where
     assert scan.owner is not None
     if not scan.owner.links:
         return f"SELECT u AS k, u, n, c FROM {heavy} AS h"

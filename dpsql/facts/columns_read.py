@@ -42,6 +42,24 @@ def stored_column(relation: Relation, name: str) -> tuple[Scan, ScanColumn] | No
             return None
 
 
+def stored_columns(relation: Relation, name: str) -> list[tuple[Scan, ScanColumn]]:
+    """Return the columns of tables that a column of the relation is: several below UNION ALL; or none."""
+    match relation:
+        case Filter(source) | Window(source):
+            return stored_columns(source, name)
+        case Project(source, columns):
+            below = next((column.scalar for column in columns if column.name == name), None)
+            return stored_columns(source, below.name) if isinstance(below, Ref) else []
+        case Join(left=left, right=right):
+            return stored_columns(left, name) or stored_columns(right, name)
+        case Union(left, right):
+            ours, theirs = stored_columns(left, name), stored_columns(right, name)
+            return ours + theirs if ours and theirs else []
+        case _:
+            found = stored_column(relation, name)
+            return [] if found is None else [found]
+
+
 def conditions_met(relation: Relation, name: str) -> Iterator[tuple[str, Scalar]]:
     """Return conditions on a stored column alone that each of its values meets, with its name there.
 

@@ -25,6 +25,7 @@ from dpsql.ir.relation import (
     Relation,
     Scan,
     StageInput,
+    Union,
     Window,
 )
 from dpsql.ir.scalar import Call, Ref, Scalar, conjuncts, refs
@@ -131,9 +132,9 @@ def _pairs(left: set[str], right: set[str]) -> set[frozenset[str]]:
 
 
 def needs_units(relation: Relation) -> bool:
-    """Whether rows without their units would be others, but for rows of nobody of ``row_source``'s table.
+    """Whether rows without their units would be others, but for rows of nobody of ``row_sources``' tables.
 
-    Claim   read without units, a relation for which this is false has the same rows for each row of the
+    Claim   read without units, a relation for which this is false has the same rows for each row of a
             source's table that belongs to a unit, and for one of nobody at most as many as for one of a unit.
     Proof   Only conditions that name hidden units are left out. Of those there is the equality of a lent unit
             alone (``LentUnit``): it holds wherever the joined keys are equal. The source is on the borrowing
@@ -151,6 +152,8 @@ def needs_units(relation: Relation) -> bool:
             return any(refs(scalar) & hidden for scalar in read) or needs_units(source)
         case Join(left=left, right=right):
             return needs_units(left) or needs_units(right) or _joins_hidden_units(relation)
+        case Union(left, right):
+            return needs_units(left) or needs_units(right)
         case _:
             return True
 
@@ -194,6 +197,8 @@ def hidden_units(relation: Relation) -> frozenset[str]:
             return frozenset(column.name for column in columns if refs(column.scalar) & below)
         case Join(kind, left, right):
             return hidden_units(left) | (frozenset() if kind.one_sided else hidden_units(right))
+        case Union(left, right):
+            return hidden_units(left) | hidden_units(right)
         case _:
             return frozenset()
 

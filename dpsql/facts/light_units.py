@@ -13,10 +13,13 @@ Proof   A row adds at most ``most`` steps to a family, on coordinates of one gro
         norm, or the squared L2 norm. c rows are in at most n c groups.
         Groups of some of the keys are unions of groups of all keys, so they are disjoint coordinates: squared
         L2 norms add up, and each is at most c_g^2 (A + B) for c_g >= 1.
-Claim   a unit has at most ``fan`` rows in the relation for each of its rows in ``scan``'s table.
+Claim   a unit has at most ``fan`` rows in the relation for each of its rows in ``scan``'s table; of several
+        sources, its rows are no more than these sums together. Their keys, of one type, group rows alike.
 Proof   by induction. Filters drop rows; projections and windows keep them; a row of a unit's aggregate stands
         for one of the rows that it is made of, at least. A join with public rows makes at most ``fan_out``
         rows of one; a join with a private table in which a row meets one row of its unit at most makes one.
+        UNION ALL has the rows of both sides, and each of its columns is a column of each, as it is where both
+        have its type.
 Claim   each row of the relation comes from a row of the scan that meets the ``row_conditions``, so that no
         other counts; and nothing in the relation reads a row of the scan that does not meet them.
 Proof   by induction. A condition of a filter is one of the scan's row where it reads columns of the scan
@@ -38,7 +41,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from dpsql.facts.columns_read import stored_column
+from dpsql.facts.columns_read import stored_column, stored_columns
 from dpsql.facts.ownership import Owned, fan_out, meets_one, ownership_of
 from dpsql.facts.schema import facts_of
 from dpsql.ir.column import Kind, Type
@@ -71,22 +74,31 @@ class RowSource:
 
 def row_source(relation: Relation) -> RowSource | None:
     """Return the table that bounds the rows of a unit; None where there is no single one."""
+    sources = row_sources(relation)
+    return sources[0] if len(sources) == 1 else None
+
+
+def row_sources(relation: Relation) -> tuple[RowSource, ...]:
+    """Return the tables that together bound the rows of a unit: several below UNION ALL; or none."""
     match relation:
         case Scan(owner=owner):
-            return None if owner is None else RowSource(relation)
+            return () if owner is None else (RowSource(relation),)
         case Filter(source) | Project(source) | Window(source) | Aggregate(source):
-            return row_source(source)
+            return row_sources(source)
+        case Union(left, right):
+            ours, theirs = row_sources(left), row_sources(right)
+            return ours + theirs if ours and theirs else ()
         case Join(kind, left, right, condition) if kind is not JoinKind.FULL:
-            ours, theirs = _is_private(left), _is_private(right)
-            if kind.one_sided or (ours and theirs and meets_one(left, right, condition)):
-                return row_source(left) if ours else None
-            if ours and not theirs:
-                return _times(row_source(left), fan_out(right, left, condition))
-            if kind is JoinKind.INNER and theirs and (not ours or meets_one(right, left, condition)):
-                return _times(row_source(right), 1 if ours else fan_out(left, right, condition))
-            return None
+            owned, lent = _is_private(left), _is_private(right)
+            if kind.one_sided or (owned and lent and meets_one(left, right, condition)):
+                return row_sources(left) if owned else ()
+            if owned and not lent:
+                return _times(row_sources(left), fan_out(right, left, condition))
+            if kind is JoinKind.INNER and lent and (not owned or meets_one(right, left, condition)):
+                return _times(row_sources(right), 1 if owned else fan_out(left, right, condition))
+            return ()
         case _:
-            return None
+            return ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,8 +221,8 @@ def _is_private(relation: Relation) -> bool:
     return isinstance(ownership_of(relation), Owned)
 
 
-def _times(source: RowSource | None, times: int) -> RowSource | None:
-    return None if source is None else replace(source, fan=source.fan * times)
+def _times(sources: tuple[RowSource, ...], times: int) -> tuple[RowSource, ...]:
+    return tuple(replace(source, fan=source.fan * times) for source in sources)
 
 
 def plain_keys(planned: MeasurePlan, scan: Scan) -> tuple[ScanColumn, ...]:
@@ -221,6 +233,22 @@ def plain_keys(planned: MeasurePlan, scan: Scan) -> tuple[ScanColumn, ...]:
     names = (key.scalar.name for key in measure.keys if isinstance(key.scalar, Ref))
     found = (stored_column(measure.relation, name) for name in names)
     return tuple(dict.fromkeys(column[1] for column in found if column is not None and column[0] is scan))
+
+
+def keys_of_several(planned: MeasurePlan, several: Sequence[Scan]) -> dict[Scan, tuple[ScanColumn, ...]]:
+    """Return columns of each scan below UNION ALL that are the same group keys as they are, of one type."""
+    measure = planned.measure
+    if measure.sets or len({*several}) < len(several):
+        return {}
+    keys: dict[Scan, tuple[ScanColumn, ...]] = dict.fromkeys(several, ())
+    for key in measure.keys:
+        if not isinstance(key.scalar, Ref):
+            continue
+        columns = dict(stored_columns(measure.relation, key.scalar.name))
+        if columns.keys() == keys.keys() and len({column.fact.type for column in columns.values()}) == 1:
+            for scan, column in columns.items():
+                keys[scan] += (column,)
+    return keys if keys[several[0]] else {}
 
 
 def most_rows(planned: MeasurePlan) -> int:

@@ -25,12 +25,12 @@ from dpsql.engines.extremes import Extremes
 from dpsql.engines.fast_sums import FastSums
 from dpsql.engines.measure_sql import CELL, measure_sql
 from dpsql.engines.relation_sql import Reading
-from dpsql.engines.special_units import EVERYTHING
+from dpsql.engines.special_units import EVERYTHING, SpecialUnits
 from dpsql.engines.unit_totals import UnitTotals
 from dpsql.facts import light_units
 from dpsql.ir.column import Interval
 from dpsql.ir.plan import MeasurePlan
-from dpsql.ir.relation import Link, Relation, Scan
+from dpsql.ir.relation import Link, Relation, Scan, ScanColumn
 from dpsql.policy import check
 
 SCHEMA = """
@@ -126,6 +126,19 @@ QUERIES = (
     "FROM visits WHERE stars > 2) WHERE day < 3 AND i > 4 GROUP BY day",
     "SELECT COUNT(*) FROM (SELECT person, day, COUNT(*) AS n FROM visits WHERE ward = 'b' GROUP BY 1, 2) "
     "WHERE day < 4 AND n > 2",
+    "SELECT COUNT(*), SUM(x) FROM (SELECT cost AS x FROM visits UNION ALL SELECT amount FROM lines)",
+    "SELECT ward, COUNT(*) FROM (SELECT ward FROM visits UNION ALL SELECT ward FROM lines) GROUP BY ward",
+    "SELECT day, SUM(cost) FROM (SELECT day, cost FROM visits UNION ALL SELECT 4 - day, cost FROM visits "
+    "WHERE stars > 2) WHERE day < 4 GROUP BY day",
+    "WITH v AS (SELECT day, ward, cost FROM visits) "
+    "SELECT ward, day, SUM(cost) FROM (FROM v UNION ALL FROM v WHERE day > 1) GROUP BY ward, day",
+    "SELECT ward, COUNT(*) FROM (SELECT ward, day FROM visits UNION ALL SELECT lines.ward, day FROM lines "
+    "JOIN visits USING (visit)) JOIN days USING (day) WHERE kind = 'work' GROUP BY ward",
+    "SELECT ward, COUNT(*), COUNT(DISTINCT person) FROM (SELECT person, ward FROM visits UNION ALL "
+    "SELECT person, lines.ward FROM lines JOIN visits USING (visit)) GROUP BY ward",
+    "SELECT COUNT(*), SUM(n) FROM (SELECT person, ward, COUNT(*) AS n FROM (SELECT person, ward FROM visits "
+    "UNION ALL SELECT person, 'b' FROM people UNION ALL SELECT person, tag FROM visits JOIN tags "
+    "USING (ward)) GROUP BY 1, 2) WHERE n > 1",
     "SELECT SUM(cost) FROM visits v WHERE day < 2 AND stars > 1 "
     "AND EXISTS (FROM visits w WHERE w.person = v.person AND w.day > v.day)",
     "SELECT SUM(cost) FROM visits v WHERE day < 2 AND stars > 1",
@@ -198,13 +211,12 @@ def one_row_too_many(patch: pytest.MonkeyPatch) -> None:
 
 
 def no_fan_out(patch: pytest.MonkeyPatch) -> None:
-    source = light_units.row_source
+    sources = light_units.row_sources
 
-    def single(relation: Relation) -> light_units.RowSource | None:
-        found = source(relation)
-        return None if found is None else replace(found, fan=1)
+    def single(relation: Relation) -> tuple[light_units.RowSource, ...]:
+        return tuple(replace(each, fan=1) for each in sources(relation))
 
-    patch.setattr(fast_sums, "row_source", single)
+    patch.setattr(fast_sums, "row_sources", single)
 
 
 def rows_of_nobody(patch: pytest.MonkeyPatch) -> None:
@@ -244,8 +256,38 @@ def others_have_a_listed_code(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(special_units, "copy_sql", lambda *given: printed(*given).replace("+ 1, 0)", "+ 1, 1)"))
 
 
+def rows_of_the_first_table(patch: pytest.MonkeyPatch) -> None:
+    heavy = special_units.heavy_sql
+    patch.setattr(special_units, "heavy_sql", lambda counted, *given: heavy(counted[:1], *given))
+
+
+def units_of_all_tables_from_the_first(patch: pytest.MonkeyPatch) -> None:
+    of_several = SpecialUnits.of_several
+
+    def special(self: SpecialUnits, *given: Any) -> corrected_sql.Special | None:
+        found = of_several(self, *given)
+        if found is None or found.units is None:
+            return found
+        first, *others = found.units.several.items()
+        none = dict.fromkeys((scan for scan, _ in others), "SELECT 0 WHERE false")
+        return replace(found, units=Reading(several=dict([first]) | none))
+
+    patch.setattr(SpecialUnits, "of_several", special)
+
+
+def keys_of_other_columns(patch: pytest.MonkeyPatch) -> None:
+    keys = special_units.keys_of_several
+
+    def of_visits(planned: MeasurePlan, several: list[Scan]) -> dict[Scan, tuple[ScanColumn, ...]]:
+        found = keys(planned, several)
+        return {scan: tuple(replace(key, source="visit") for key in found[scan]) for scan in found}
+
+    patch.setattr(special_units, "keys_of_several", of_visits)
+
+
 PLANTED = (
     *(one_row_too_many, no_fan_out, rows_of_nobody, totals_of_a_quarter),
+    *(rows_of_the_first_table, units_of_all_tables_from_the_first),
     *(two_units_of_a_rank, ranks_are_computed_with, others_have_a_listed_code),
 )
 
@@ -350,6 +392,12 @@ def test_planted_errors_are_found(
     db: dpsql.Connection, monkeypatch: pytest.MonkeyPatch, plant: Callable[[pytest.MonkeyPatch], None]
 ) -> None:
     plant(monkeypatch)
+    assert differ(db)
+
+
+@pytest.mark.parametrize("db", [ZCDP], indirect=True)
+def test_squares_of_other_groups_are_found(db: dpsql.Connection, monkeypatch: pytest.MonkeyPatch) -> None:
+    keys_of_other_columns(monkeypatch)
     assert differ(db)
 
 
