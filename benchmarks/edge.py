@@ -1,14 +1,16 @@
 """What does time tell of one person? The same query on data with and without one at the edge of a clip.
 
-Everybody has as many rows as count in full. Beside that, one person has one row more, so that a correction is
-made; or one value lies beyond its range, so that values are clamped. A copy of the first data shows how far
-apart two equal files are. Each turn asks all of them, at a price of its own.
+Everybody has as many rows as count in full. Beside that, one person has one row more, so that a correction
+is made; or one value lies beyond its range, so that values are clamped; or an item stands in two rows of one
+person, so that there are fewer people than rows. A copy of the first data shows how far apart two equal files
+are. Each turn asks all of them, at a price of its own.
 """
 
 from __future__ import annotations
 
 import itertools
 import shutil
+from contextlib import ExitStack
 from pathlib import Path
 
 import duckdb
@@ -28,16 +30,19 @@ rows_per_unit = {ROWS}
 [tables.visits.columns]
 place = {{ values = ["p0", "p1", "p2", "p3", "p4"] }}
 cost = {{ range = [0, 100] }}
+item = {{}}
 """
 EDGES = {
     "a copy": None,
-    "one row more": "INSERT INTO visits VALUES (7, 'p3', 50)",
+    "one row more": "INSERT INTO visits VALUES (7, 'p3', 50, 'i999')",
     "one value beyond its range": "UPDATE visits SET cost = 101 WHERE user_id = 7 AND cost = 7",
+    "one item twice": "UPDATE visits SET item = 'i9' WHERE user_id = 7 AND item = 'i8'",
 }
 ASKED = {
     "count": "SELECT COUNT(*) FROM visits",
     "sum": "SELECT SUM(cost) FROM visits",
     "by place": "SELECT place, COUNT(*), SUM(cost) FROM visits GROUP BY place",
+    "by item": "SELECT item, COUNT(DISTINCT user_id) FROM visits GROUP BY item",
 }
 _PRICES = itertools.count()
 
@@ -47,12 +52,13 @@ def run(setting: Setting) -> Report:
     paths = [_path(setting, users, name) for name in ("nobody", *EDGES)]
     table = Table("whole calls, ms", ("question", "beside nobody", *EDGES))
     verdicts = []
-    with connect(paths[0]) as base, connect(paths[1]) as a, connect(paths[2]) as b, connect(paths[3]) as c:
+    with ExitStack() as opened:
+        connections = [opened.enter_context(connect(path)) for path in paths]
         for name, sql in ASKED.items():
             found: list[Runs] = alternate(
                 [
                     lambda db=db, sql=sql: db.execute(sql, epsilon=1 + next(_PRICES) * 1e-6).fetchall()
-                    for db in (base, a, b, c)
+                    for db in connections
                 ],
                 rounds,
                 warm=3,
@@ -71,7 +77,8 @@ def _path(setting: Setting, users: int, name: str) -> Path:
         with duckdb.connect(str(path)) as connection:
             connection.execute(
                 "CREATE TABLE visits AS SELECT u AS user_id, 'p' || ((u + n) % 5) AS place, "
-                f"CAST(n + 4 AS DOUBLE) AS cost FROM range({users}) AS p(u), range({ROWS}) AS r(n)"
+                "CAST(n + 4 AS DOUBLE) AS cost, 'i' || ((u + n) % 1000) AS item "
+                f"FROM range({users}) AS p(u), range({ROWS}) AS r(n)"
             )
     else:
         shutil.copy(_path(setting, users, "nobody"), path)
