@@ -120,9 +120,10 @@ class FastSums:
         """Return the rows that are summed apart; None if they are too many."""
         if len(sources) > 1:
             return self._units.of_several(planned, sources, size)
-        light = self._totals.all_light(planned, sources[0])
-        special = Special() if light else self._units.special(planned, sources[0], size)
-        return special and self._repeated.counted(planned, sources[0], size, special)
+        [source] = sources
+        light = self._totals.all_light(planned, source)
+        special = Special() if light else self._units.special(planned, source, size)
+        return None if special is None else self._repeated.counted(planned, source, size, special)
 
     def _sources(self, planned: MeasurePlan) -> tuple[RowSource, ...]:
         """Return the tables whose rows are summed; other engines than DuckDB know of one."""

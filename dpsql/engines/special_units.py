@@ -62,6 +62,9 @@ from dpsql.lazy_dataclass import dataclass
 KEPT = 8
 """The most tables of special units that are kept; the one that was used longest ago is dropped."""
 
+_MOST_FAN = 2**20
+"""The most rows that one of several tables' rows may make: squares of 2^40 times as many fit 128 bits."""
+
 _Place = tuple[Hashable, ...]
 
 
@@ -187,6 +190,8 @@ class SpecialUnits:
 
     def of_several(self, planned: MeasurePlan, sources: Sequence[RowSource], size: int) -> Special | None:
         """Return the special rows of several scans, whose rows UNION ALL puts together; see ``special``."""
+        if max(each.fan for each in sources) > _MOST_FAN:
+            return None
         squares, keys = most_squares(planned), keys_of_several(planned, [source.scan for source in sources])
         by_groups = [Counted(each.scan, keys[each.scan], times=each.fan) for each in sources if keys]
         if squares is not None and by_groups and self._again(by_groups):
