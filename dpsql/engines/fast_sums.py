@@ -78,10 +78,10 @@ class FastSums:
 
     def __post_init__(self) -> None:
         tables = self.tables or InOwnInstance(self.run)
-        self._units = SpecialUnits(self.run, self.limits, tables, self.dialect)
         self._repeated = RepeatedUnits(self.run, self.limits, tables, self.dialect)
         self._extremes = Extremes(self.run, self.dialect)
         self._totals = UnitTotals(self.run, self._extremes, tables, self.dialect)
+        self._units = SpecialUnits(self.run, self.limits, tables, self._totals.counted, self.dialect)
 
     def statement(self, planned: MeasurePlan) -> str:
         """Return the SELECT of a measure's exact sums."""

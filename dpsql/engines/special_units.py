@@ -136,11 +136,15 @@ class Asked:
 
 @dataclass(slots=True)
 class SpecialUnits:
-    """The special units of one engine's tables. ``run`` runs a statement and fetches its rows."""
+    """The special units of one engine's tables. ``run`` runs a statement and fetches its rows.
+
+    ``counted`` returns a table that has the units u of a scan with their rows c already, if there is one.
+    """
 
     run: Callable[[str], list[tuple[object, ...]]]
     limits: Limits
     tables: TemporaryTables
+    counted: Callable[[Scan], str | None]
     dialect: Dialect = DUCKDB
     _tables: dict[_Place, _Found] = field(default_factory=dict)
     _asked: Asked = field(default_factory=Asked)
@@ -287,7 +291,11 @@ class SpecialUnits:
             self._drop(found)
             found = None
         if found is None:
-            units = self.tables.kept(heavy_sql(counted, limit, self.dialect))
+            known = self.counted(counted[0].scan) if counted == [Counted(counted[0].scan)] else None
+            heavy = heavy_sql(counted, limit, self.dialect)
+            if known is not None:
+                heavy = f"SELECT u, c AS n, c FROM {known} AS f WHERE c > {limit} OR u IS NULL"
+            units = self.tables.kept(heavy)
             [(nobody,)] = self.run(f"SELECT count(*) FROM {units} AS f WHERE u IS NULL")
             found = _Found(units, limit, bool(nobody), counted[0].where)
         self._tables[place] = found

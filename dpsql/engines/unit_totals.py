@@ -29,14 +29,14 @@ from dpsql.engines.dialect import DUCKDB, Dialect
 from dpsql.engines.extremes import Extremes
 from dpsql.engines.identifiers import quote
 from dpsql.engines.number_sql import added_sql
-from dpsql.engines.relation_sql import first_link, with_units
+from dpsql.engines.relation_sql import Place, first_link, place_of, with_units
 from dpsql.engines.temporary_tables import TemporaryTables
 from dpsql.engines.unit_values import there_sql, value_sql
 from dpsql.facts.columns_read import defined, stored_column
 from dpsql.facts.light_units import RowSource
 from dpsql.ir.measure import Measure
 from dpsql.ir.plan import MeasurePlan, Norm
-from dpsql.ir.relation import Columns, Relation, Scan
+from dpsql.ir.relation import Relation, Scan
 from dpsql.ir.scalar import Call, Ref, Scalar
 from dpsql.ir.statistic import Part, Statistic
 from dpsql.lazy_dataclass import dataclass
@@ -68,7 +68,7 @@ class UnitTotals:
     extremes: Extremes
     tables: TemporaryTables
     dialect: Dialect = DUCKDB
-    _tables: dict[tuple[str, Columns], _Totals] = field(default_factory=dict)
+    _tables: dict[Place, _Totals] = field(default_factory=dict)
 
     def all_light(self, planned: MeasurePlan, source: RowSource) -> bool:
         """Whether totals show that nobody's sums are clipped, and that all rows belong to somebody."""
@@ -104,6 +104,11 @@ class UnitTotals:
                 totals.light.clear()
             totals.light[light] = heavy == []
         return totals.light[light]
+
+    def counted(self, scan: Scan) -> str | None:
+        """Return the table of the units u of a scan with their rows c, if there is one."""
+        known = self._tables.get(place_of(scan))
+        return None if known is None else known.name
 
     def forget(self) -> None:
         """Drop all tables."""
@@ -160,7 +165,7 @@ class UnitTotals:
                 return None
 
     def _totals(self, scan: Scan, columns: set[str]) -> _Totals:
-        place = (scan.table, first_link(scan))
+        place = place_of(scan)
         known = self._tables.get(place)
         if known is not None and columns <= set(known.columns):
             return known

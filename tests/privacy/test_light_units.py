@@ -237,6 +237,16 @@ def totals_of_a_quarter(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(UnitTotals, "_most", lambda *given: f"({most(*given)}) / 4")
 
 
+def totals_with_half_of_the_rows(patch: pytest.MonkeyPatch) -> None:
+    counted = UnitTotals.counted
+
+    def halved(self: UnitTotals, scan: Scan) -> str | None:
+        known = counted(self, scan)
+        return None if known is None else f"(SELECT u, c // 2 AS c FROM {known} AS t)"
+
+    patch.setattr(UnitTotals, "counted", halved)
+
+
 def two_units_of_a_rank(patch: pytest.MonkeyPatch) -> None:
     printed = row_copies.copy_sql
     patch.setattr(
@@ -286,7 +296,7 @@ def keys_of_other_columns(patch: pytest.MonkeyPatch) -> None:
 
 
 PLANTED = (
-    *(one_row_too_many, no_fan_out, rows_of_nobody, totals_of_a_quarter),
+    *(one_row_too_many, no_fan_out, rows_of_nobody, totals_of_a_quarter, totals_with_half_of_the_rows),
     *(rows_of_the_first_table, units_of_all_tables_from_the_first),
     *(two_units_of_a_rank, ranks_are_computed_with, others_have_a_listed_code),
 )
