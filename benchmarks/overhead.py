@@ -44,7 +44,7 @@ def run(setting: Setting) -> Report:
             "pure",
             ("place", "place_no"),
             VISITS,
-            "FROM visits WHERE user_id >= -{n}",
+            "FROM visits WHERE minutes >= -{n}",
             10.0,
         ),
         (
@@ -53,7 +53,7 @@ def run(setting: Setting) -> Report:
             "zcdp",
             ("place", "place_no"),
             VISITS,
-            "FROM visits WHERE user_id >= -{n}",
+            "FROM visits WHERE minutes >= -{n}",
             None,
         ),
     ):

@@ -97,14 +97,15 @@ class Limits:
     has ranks and codes alone. ``copied`` is the part up to which the rows are copied, ``long`` where the copy
     has texts or units as they are, which take longer to read than in the table. All copies take about
     ``bytes`` at most. Above the part ``few``, rows that a query's conditions leave out are not counted, where
-    the conditions were asked for ``again`` times before; rows of groups are not counted either before keys
-    were. ``repeated`` is the part of the rows that units with several rows of a group may have
+    ``conditions`` measures had these conditions before; rows are counted by group where ``keys`` measures had
+    these keys. ``repeated`` is the part of the rows that units with several rows of a group may have
     (repeated_units.py), which is found out after ``unrepeated`` measures.
     """
 
     least: int = 50_000
     before: int = 1
-    again: int = 1
+    keys: int = 1
+    conditions: int = 1
     most: float = 3 / 4
     distinct: float = 1 / 10
     copied: float = 3 / 4
@@ -116,7 +117,7 @@ class Limits:
     unrepeated: int = 1
 
 
-EVERYTHING = Limits(least=0, before=0, again=0, most=1, distinct=1, repeated=100, unrepeated=0)
+EVERYTHING = Limits(least=0, before=0, keys=0, conditions=0, most=1, distinct=1, repeated=100, unrepeated=0)
 """All rows are summed apart, of the smallest table at once: to compare sums, not to be fast."""
 
 
@@ -281,7 +282,9 @@ class SpecialUnits:
             self.run(f"DROP TABLE {known.table}")
 
     def _again(self, counted: Sequence[Counted]) -> bool:
-        return self._asked.again(_place(counted), self.limits.again)
+        """Note that rows are asked for by conditions or by keys; return whether they are counted so."""
+        before = self.limits.conditions if counted[0].where else self.limits.keys
+        return self._asked.again(_place(counted), before)
 
     def _found(self, counted: Sequence[Counted], limit: int) -> _Found:
         """Return the table of units whose n is above the limit, and perhaps more."""

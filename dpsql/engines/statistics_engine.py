@@ -35,7 +35,7 @@ class StatisticsEngine:
     def __init__(self, engine: duckdb.DuckDBPyConnection, catalog: str, limits: Limits | None = None) -> None:
         self._connection = beside(engine)
         self._connection.execute(f"USE {catalog}")
-        self._sums = FastSums(self._all, limits or Limits(again=0))
+        self._sums = FastSums(self._all, limits or Limits(keys=0))
 
     def measure(self, planned: MeasurePlan) -> ExactTable | None:
         """Return the exact table of a measure; None if this engine fails."""
