@@ -88,36 +88,58 @@ class _Found:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """When rows are summed apart.
-
-    ``least`` is the rows of a table below which sums per unit take less time. What a table has is found out
-    when ``before`` measures have read it, since finding out takes longer than one measure, or when one reads
-    the part ``unselective`` of it. ``most`` is the part of its rows that may be special; ``distinct`` where
-    units are counted too, since then all rows are grouped by unit anyway, unless keys are public, and a copy
-    has ranks and codes alone. ``copied`` is the part up to which the rows are copied, ``long`` where the copy
-    has texts or units as they are, which take longer to read than in the table. All copies take about
-    ``bytes`` at most. Above the part ``few``, rows that a query's conditions leave out are not counted, where
-    ``conditions`` measures had these conditions before; rows are counted by group where ``keys`` measures had
-    these keys. ``repeated`` is the part of the rows that units with several rows of a group may have
-    (repeated_units.py), which is found out after ``unrepeated`` measures.
-    """
+    """When rows are summed apart: parts are of a table's rows, times are of measures that asked before."""
 
     least: int = 50_000
+    """Rows below which sums per unit take less time."""
+
     before: int = 1
-    keys: int = 1
-    conditions: int = 1
-    most: float = 3 / 4
-    distinct: float = 1 / 10
-    copied: float = 3 / 4
-    long: float = 1 / 4
-    bytes: int = 2**28
-    few: float = 1 / 100
+    """Measures of a table before it is found out who is special, which takes longer than one measure."""
+
     unselective: float = 1 / 2
+    """The part of a table that a first measure by groups reads, so that finding out takes less time."""
+
+    keys: int = 1
+    """Times that group keys are asked for before rows are counted by group."""
+
+    conditions: int = 1
+    """Times that conditions are asked for before rows that they leave out are not counted."""
+
+    few: float = 1 / 100
+    """The part that may be special under any conditions."""
+
+    most: float = 3 / 4
+    """The part that may be special, else each unit is summed."""
+
+    distinct: float = 1 / 10
+    """The same where units are counted, since then all rows are grouped by unit; but for public keys, where
+    rows are copied with ranks and codes alone."""
+
+    copied: float = 3 / 4
+    """The part up to which special rows are copied."""
+
+    long: float = 1 / 4
+    """The same where the copy has texts or units as they are, which take longer to read than in the table."""
+
+    at_once: float = 1 / 10
+    """The part up to which they are copied at once; to copy more takes longer than a measure."""
+
+    copies: int = 1
+    """Times that columns are asked for before more rows are copied."""
+
+    bytes: int = 2**28
+    """What all copies take, about."""
+
     repeated: float = 1 / 50
+    """The part that units with several rows of a group may have (repeated_units.py)."""
+
     unrepeated: int = 1
+    """Times that keys and conditions are asked for before these units are found."""
 
 
-EVERYTHING = Limits(least=0, before=0, keys=0, conditions=0, most=1, distinct=1, repeated=100, unrepeated=0)
+EVERYTHING = Limits(
+    least=0, before=0, keys=0, conditions=0, most=1, distinct=1, copies=0, repeated=100, unrepeated=0
+)
 """All rows are summed apart, of the smallest table at once: to compare sums, not to be fast."""
 
 
@@ -179,10 +201,10 @@ class SpecialUnits:
         if not rows:
             return Special(nobody=apart)
         part = self.limits.copied if needed.fixed else self.limits.long
-        columns, most = needed.copied(near), round(part * size)
+        columns, most, soon = needed.copied(near), round(part * size), rows <= self.limits.at_once * size
         copy = None
         if rows <= most and (not found.where or (needed.short and are_short(near))):
-            copy = self._copied(counted, found, limit, columns, most if near else 0)
+            copy = self._copied(counted, found, limit, columns, most if near else 0, soon)
         if copy is None and many and counts_units(planned):
             return None
         above = _of_units(links, limit)
@@ -240,15 +262,18 @@ class SpecialUnits:
         return found.above[limit]
 
     def _copied(
-        self, counted: Counted, found: _Found, limit: int, columns: frozenset[Copied], most: int
+        self, counted: Counted, found: _Found, limit: int, columns: frozenset[Copied], most: int, soon: bool
     ) -> Copy | None:
         """Return a copy of the rows of units above the limit, the one that is there if it will do.
 
-        With ``most``, there may be so many: other scans read rows that do not meet the condition, too.
+        A new one is made ``soon``, or when it is asked for again. With ``most``, there may be so many: other
+        scans read rows that do not meet the condition, too.
         """
         known, whole = found.copy, not found.where or most > 0
         if known is not None and known.has(columns, limit, whole):
             return known
+        if not (soon or self._asked.again((counted.place, columns), self.limits.copies)):
+            return None
         above = limit
         if known is not None:
             above, columns = min(above, known.above), columns | set(known.columns)
