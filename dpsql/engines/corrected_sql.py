@@ -11,7 +11,7 @@ Proof   There, a group's sum adds up each unit's clipped part. A unit that is no
         (facts/light_units.py): its norm is at most the clip, so that its part is the sum of its cells (the
         factor is 1 or absent, and no sum reaches ``CELL``, which is above the clip). A special unit has
         SUM(cell) in A and SUM(clipped - cell) in B. Rows of nobody are in A alone, where it reads no units
-        (``needs_units``), and C takes them away. DISTINCT units are counted for each group in A, as there; or
+        (``reads_units``), and C takes them away. DISTINCT units are counted for each group in A, as there; or
         ``by_rows``: then a unit that is not special has one row in each of its groups, which is its count,
         and B has the count of each special unit less its rows.
         The keys' conditions hold for groups in A and for rows in B and C: they read nothing but keys.
@@ -47,7 +47,7 @@ from dpsql.engines.number_sql import added_sql
 from dpsql.engines.relation_sql import Found, Reading
 from dpsql.engines.row_cells import NOT_KNOWN, Ends, Row, rows_sql
 from dpsql.engines.row_copies import decoded_sql
-from dpsql.facts.lent_units import needs_units
+from dpsql.facts.lent_units import reads_units
 from dpsql.ir.plan import MeasurePlan, Norm, Shape, Threshold
 from dpsql.ir.statistic import Part, Statistic
 from dpsql.lazy_dataclass import dataclass
@@ -86,7 +86,7 @@ def corrected_sql(
     """
     assert planned.bound[1] < CELL
     by_rows = special.by_rows
-    units = (counts_units(planned) and not by_rows) or needs_units(planned.measure.relation)
+    units = (counts_units(planned) and not by_rows) or reads_units(planned.measure)
     dialect = arithmetic.dialect
     reading = Reading(units=units, found=found, dialect=dialect)
     row = rows_sql(planned, reading, arithmetic, ends, True)

@@ -177,7 +177,8 @@ def _in_array(column: str, kind: str) -> str:
     if type_named(kind).kind is Kind.DECIMAL:
         width, scale = decimal_size(type_named(kind))
         if width <= _UNITS:
-            return f"CAST({column} * {10**scale} AS BIGINT)"
+            wide = f"CAST({column} AS DECIMAL(19,{scale}))"  # DuckDB multiplies up to 18 digits in 64 bits
+            return f"CAST({wide} * {10**scale} AS BIGINT)"
     return f"CAST({column} AS VARCHAR)"
 
 

@@ -29,9 +29,9 @@ from dpsql.engines.relation_sql import Reading, first_link
 from dpsql.engines.row_copies import Copy, Needed, bytes_of, copy_name, copy_sql
 from dpsql.engines.special_units import KEPT, Asked, Limits
 from dpsql.engines.special_units_sql import conditions_sql, repeated_sql, sampled_sql
-from dpsql.engines.temporary_tables import TemporaryTables
+from dpsql.engines.temporary_tables import TemporaryTables, dropped_if_stopped
 from dpsql.engines.unit_totals import ANSWERS
-from dpsql.facts.lent_units import needs_units
+from dpsql.facts.lent_units import reads_units
 from dpsql.facts.light_units import RowSource, beside, plain_keys
 from dpsql.ir.plan import MeasurePlan, Shape, Threshold
 from dpsql.ir.relation import Columns, Scan, ScanColumn
@@ -120,7 +120,9 @@ class RepeatedUnits:
             return None
         by = "k" if isinstance(first_link(scan), str) else ""
         name = self.tables.kept(repeated_sql(scan, keys, where, most + 1), by)
-        [(links, rows)] = self.run(f"SELECT count(*), CAST(coalesce(sum(c), 0) AS BIGINT) FROM {name} AS f")
+        with dropped_if_stopped(self.tables, name):
+            counted = f"SELECT count(*), CAST(coalesce(sum(c), 0) AS BIGINT) FROM {name} AS f"
+            [(links, rows)] = self.run(counted)
         assert isinstance(links, int)
         assert isinstance(rows, int)
         if 0 < links <= most and rows <= most:
@@ -147,6 +149,6 @@ def counted_keys(planned: MeasurePlan, source: RowSource) -> tuple[ScanColumn, .
     """Return the keys of groups in which units may be counted by rows; none where they may not."""
     private = isinstance(planned.rule, Threshold) and planned.rule.listed is None
     possible = private and source.fan == 1 and planned.shape is Shape.CELLS and counts_units(planned)
-    if not possible or needs_units(planned.measure.relation):
+    if not possible or reads_units(planned.measure):
         return ()
     return plain_keys(planned, source.scan)

@@ -32,7 +32,7 @@ from dataclasses import field, replace
 from dpsql.engines.corrected_sql import Special, counts_units
 from dpsql.engines.dialect import DUCKDB, Dialect
 from dpsql.engines.identifiers import quote
-from dpsql.engines.relation_sql import Place, Reading, first_link, place_of
+from dpsql.engines.relation_sql import Reading, first_link
 from dpsql.engines.row_copies import (
     Copied,
     Copy,
@@ -43,7 +43,7 @@ from dpsql.engines.row_copies import (
     copy_sql,
 )
 from dpsql.engines.special_units_sql import Counted, conditions_sql, found_sql, heavy_sql
-from dpsql.engines.temporary_tables import TemporaryTables
+from dpsql.engines.temporary_tables import TemporaryTables, dropped_if_stopped
 from dpsql.engines.unit_totals import ANSWERS
 from dpsql.engines.unit_values import nullable_sql
 from dpsql.facts.light_units import (
@@ -72,15 +72,15 @@ _Place = tuple[Hashable, ...]
 class _Found:
     """A table of special ``units``, and the limit of n that it was made for; ``nobody``: and rows of nobody.
 
-    ``links`` are the tables of their links by the columns that hold these, where they were asked for. Rows
-    that do not meet the condition ``where`` are not counted; there may be ``too_many`` to be copied.
+    ``links`` are the tables of their links, by what was counted, where they were asked for. Rows that do not
+    meet the condition ``where`` are not counted; there may be ``too_many`` to be copied.
     """
 
     units: str
     limit: int
     nobody: bool
     where: str = ""
-    links: dict[Place, str] = field(default_factory=dict)
+    links: dict[_Place, str] = field(default_factory=dict)
     copy: Copy | None = None
     too_many: bool = False
     above: dict[int, tuple[int, int]] = field(default_factory=dict)  # limits: the rows and units above
@@ -119,7 +119,7 @@ class Limits:
     """The part up to which special rows are copied."""
 
     long: float = 1 / 4
-    """The same where the copy has texts or units as they are, which take longer to read than in the table."""
+    """The same where the copy has units as they are, which take longer to read than in the table."""
 
     at_once: float = 1 / 10
     """The part up to which they are copied at once; to copy more takes longer than a measure."""
@@ -203,7 +203,7 @@ class SpecialUnits:
         part = self.limits.copied if needed.fixed else self.limits.long
         columns, most, soon = needed.copied(near), round(part * size), rows <= self.limits.at_once * size
         copy = None
-        if rows <= most and (not found.where or (needed.short and are_short(near))):
+        if rows <= most and needed.short and are_short(near):  # else nothing bounds what a copy takes
             copy = self._copied(counted, found, limit, columns, most if near else 0, soon)
         if copy is None and many and counts_units(planned):
             return None
@@ -227,6 +227,12 @@ class SpecialUnits:
             counted, limit = [Counted(each.scan, times=each.fan) for each in sources], most_rows(planned)
         found = self._found(counted, limit)
         rows, _ = self._above(found, limit)
+        wheres = [conditions_sql(planned, each.scan) for each in counted]
+        if rows > self.limits.few * size and any(wheres):
+            met = [replace(each, where=where) for each, where in zip(counted, wheres, strict=True)]
+            if self._again(met):
+                counted, found = met, self._found(met, limit)
+                rows, _ = self._above(found, limit)
         part = self.limits.distinct if counts_units(planned) else self.limits.most
         if rows > part * size:
             return None
@@ -291,7 +297,8 @@ class SpecialUnits:
             most = min(most, (self.limits.bytes - others) // bytes_of(columns, 1))
             copied = copy_sql(scan, links, above, listed)
             self.run(f"CREATE TEMP TABLE {table} AS {copied} LIMIT {most + 1}")
-            [(there,)] = self.run(f"SELECT count(*) FROM {table}")
+            with dropped_if_stopped(self.tables, table):
+                [(there,)] = self.run(f"SELECT count(*) FROM {table}")
             assert isinstance(there, int)
             rows = there
             if rows > most:
@@ -308,7 +315,7 @@ class SpecialUnits:
 
     def _again(self, counted: Sequence[Counted]) -> bool:
         """Note that rows are asked for by conditions or by keys; return whether they are counted so."""
-        before = self.limits.conditions if counted[0].where else self.limits.keys
+        before = self.limits.conditions if any(each.where for each in counted) else self.limits.keys
         return self._asked.again(_place(counted), before)
 
     def _found(self, counted: Sequence[Counted], limit: int) -> _Found:
@@ -324,7 +331,8 @@ class SpecialUnits:
             if known is not None:
                 heavy = f"SELECT u, c AS n, c FROM {known} AS f WHERE c > {limit} OR u IS NULL"
             units = self.tables.kept(heavy)
-            [(nobody,)] = self.run(f"SELECT count(*) FROM {units} AS f WHERE u IS NULL")
+            with dropped_if_stopped(self.tables, units):
+                [(nobody,)] = self.run(f"SELECT count(*) FROM {units} AS f WHERE u IS NULL")
             found = _Found(units, limit, bool(nobody), counted[0].where)
         self._tables[place] = found
         while len(self._tables) > KEPT:
@@ -333,7 +341,7 @@ class SpecialUnits:
 
     def _links(self, counted: Counted, found: _Found) -> str:
         """Return the table of the links of special units, and of nobody."""
-        place = place_of(counted.scan)
+        place = counted.place
         if place not in found.links:
             by = "k" if isinstance(first_link(counted.scan), str) else ""
             select = found_sql(counted, found.units, found.nobody, self.dialect)

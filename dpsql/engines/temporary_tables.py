@@ -8,7 +8,8 @@ Such tables are exact and private: they belong to the engine's own session, whic
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Protocol
 
 _NUMBERS = itertools.count()
@@ -24,6 +25,16 @@ class TemporaryTables(Protocol):
     def drop(self, kept: str) -> None:
         """Let go of rows that were kept."""
         ...
+
+
+@contextmanager
+def dropped_if_stopped(tables: TemporaryTables, kept: str) -> Iterator[None]:
+    """Let go of rows if what reads them fails or is interrupted: nothing names them yet."""
+    try:
+        yield
+    except BaseException:  # Ctrl-C too: dropped, and raised again
+        tables.drop(kept)
+        raise
 
 
 class InOwnInstance:

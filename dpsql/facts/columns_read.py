@@ -172,9 +172,14 @@ def columns_read(measure: Measure, scan: Scan) -> tuple[ScanColumn, ...]:
 
 
 def _scalars(measure: Measure) -> Iterable[Scalar]:
+    yield from computed(measure)
+    yield from _scalars_of(measure.relation)
+
+
+def computed(measure: Measure) -> Iterable[Scalar]:
+    """Return what a measure computes of the rows of its relation."""
     yield from (key.scalar for key in measure.keys)
     yield from _cells(measure)
-    yield from _scalars_of(measure.relation)
 
 
 def _cells(measure: Measure) -> Iterable[Scalar]:

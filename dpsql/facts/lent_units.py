@@ -13,9 +13,11 @@ Test    tests/privacy/test_lent_units.py
 
 from __future__ import annotations
 
+from dpsql.facts.columns_read import computed
 from dpsql.facts.light_units import row_source
 from dpsql.facts.ownership import Owned, ownership_of
 from dpsql.ir.column import Kind
+from dpsql.ir.measure import Measure
 from dpsql.ir.relation import (
     Filter,
     Join,
@@ -129,6 +131,12 @@ def compared_columns(part: Scalar) -> frozenset[str]:
 
 def _pairs(left: set[str], right: set[str]) -> set[frozenset[str]]:
     return {frozenset((a, b)) for a in left for b in right}
+
+
+def reads_units(measure: Measure) -> bool:
+    """Whether a measure computes with hidden units, or its rows would be others without them."""
+    hidden = hidden_units(measure.relation)
+    return any(refs(scalar) & hidden for scalar in computed(measure)) or needs_units(measure.relation)
 
 
 def needs_units(relation: Relation) -> bool:

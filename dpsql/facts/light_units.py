@@ -142,14 +142,17 @@ def _conditions(relation: Relation, scan: Scan) -> tuple[tuple[Scalar | Among, .
             side, other = (left, right) if ours else (right, left)
             among = () if _is_private(other) else _among(conjuncts(condition), side, other, scan)
             return (*found[0], *among), True
+        case Union(left, right):
+            ours, theirs = _conditions(left, scan), _conditions(right, scan)
+            return ((), False) if ours and theirs else ours or theirs
         case _:
             return None
 
 
 def _of_scan(condition: Scalar, relation: Relation, scan: Scan) -> Scalar | None:
     """Return a condition in the scan's own names; None if it reads something else, or nothing."""
-    read = {name: stored_column(relation, name) for name in refs(condition)}
-    own = {name: Ref(found[1].name) for name, found in read.items() if found is not None and found[0] is scan}
+    read = {name: dict(stored_columns(relation, name)).get(scan) for name in refs(condition)}
+    own = {name: Ref(found.name) for name, found in read.items() if found is not None}
     return replace_refs(condition, dict(own)) if own and len(own) == len(read) else None
 
 

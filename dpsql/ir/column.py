@@ -321,6 +321,11 @@ def decimal_size(type: Type) -> tuple[int, int]:
     return int(width), int(scale or 0)
 
 
+def sealed_name(sql: str) -> str:
+    """Return the type of a column of this type above the release: an ENUM is text there, and so is NULL."""
+    return "VARCHAR" if type_named(sql).kind is Kind.TEXT or sql == '"NULL"' else sql
+
+
 def unique(values: tuple[Value, ...]) -> tuple[Value, ...]:
     """Remove repeated values, compared as in SQL: 1 and 1.0 are one value, 1 and true are two."""
     return tuple({(isinstance(value, bool), value): value for value in values}.values())

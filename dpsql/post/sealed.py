@@ -20,7 +20,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Protocol
 
 from dpsql.errors import DatabaseError, interrupted, refuse
-from dpsql.ir.column import BIGINT, DOUBLE, Type, decimal_size, type_named
+from dpsql.ir.column import BIGINT, DOUBLE, Type, decimal_size, sealed_name, type_named
 from dpsql.ir.finished import Decimals, Finished
 from dpsql.ir.measure import REPLICA_ID, REPLICA_NUMBER, REPLICAS, replicas_of
 from dpsql.policy.model import LimitsRule
@@ -445,7 +445,7 @@ class Sealed:
         found = self._public.arrays(table, wanted) if self._public.size(table) > FEW else None
         kinds, rows = self._public.rows(table, wanted) if found is None else (found[0], [])
         arrays = [] if found is None else found[1]
-        types = [_spelled_name(kind) for kind in kinds]
+        types = [sealed_name(kind) for kind in kinds]
         listed = ", ".join(f"{quote(name)} {kind}" for name, kind in zip(wanted, types, strict=True))
         process.load(f"CREATE OR REPLACE TABLE {quote(table)} ({listed})")
         into = f"main.{quote(table)}"
@@ -561,12 +561,7 @@ def _written(value: object) -> str:
 
 
 def _spelled(type: Type) -> str:
-    return _spelled_name(type.sql)
-
-
-def _spelled_name(sql: str) -> str:
-    """Return the type of a column of a released table; enums become VARCHAR."""
-    return "VARCHAR" if sql.startswith("ENUM(") or sql == '"NULL"' else sql
+    return sealed_name(type.sql)
 
 
 def _cast(values: Sequence[object] | NDArray[Any], kind: str) -> tuple[str, str]:

@@ -28,6 +28,7 @@ from dpsql.engines.relation_sql import Reading
 from dpsql.engines.special_units import EVERYTHING, SpecialUnits
 from dpsql.engines.unit_totals import UnitTotals
 from dpsql.facts import light_units
+from dpsql.facts.lent_units import needs_units
 from dpsql.ir.column import Interval
 from dpsql.ir.plan import MeasurePlan
 from dpsql.ir.relation import Link, Relation, Scan, ScanColumn
@@ -136,6 +137,15 @@ QUERIES = (
     "JOIN visits USING (visit)) JOIN days USING (day) WHERE kind = 'work' GROUP BY ward",
     "SELECT ward, COUNT(*), COUNT(DISTINCT person) FROM (SELECT person, ward FROM visits UNION ALL "
     "SELECT person, lines.ward FROM lines JOIN visits USING (visit)) GROUP BY ward",
+    "SELECT ward, SUM(cost) FROM (SELECT ward, day, cost, stars FROM visits UNION ALL "
+    "SELECT lines.ward, day, amount, 5 FROM lines JOIN visits USING (visit) WHERE day > 1) WHERE day < 3 AND stars > 2 GROUP BY ward",
+    "SELECT COUNT(*) FROM (SELECT day FROM visits WHERE stars > 2 AND day < 2 UNION ALL "
+    "SELECT day FROM visits WHERE day > 3)",
+    "SELECT person % 2, COUNT(*) FROM (SELECT person, day FROM visits UNION ALL SELECT visits.person, day "
+    "FROM lines JOIN visits USING (visit)) GROUP BY 1",
+    "SELECT COUNT(*) FILTER (WHERE person > 30) FROM (SELECT person FROM lines JOIN visits USING (visit))",
+    "WITH v AS (SELECT person, amount FROM lines JOIN visits USING (visit)) "
+    "SELECT CASE WHEN person < 30 THEN 'x' ELSE 'y' END, SUM(amount) FROM v GROUP BY 1",
     "SELECT COUNT(*), SUM(n) FROM (SELECT person, ward, COUNT(*) AS n FROM (SELECT person, ward FROM visits "
     "UNION ALL SELECT person, 'b' FROM people UNION ALL SELECT person, tag FROM visits JOIN tags "
     "USING (ward)) GROUP BY 1, 2) WHERE n > 1",
@@ -409,6 +419,15 @@ def test_planted_errors_are_found(
 def test_squares_of_other_groups_are_found(db: dpsql.Connection, monkeypatch: pytest.MonkeyPatch) -> None:
     keys_of_other_columns(monkeypatch)
     assert differ(db)
+
+
+def test_units_that_a_measure_computes_with_are_read(
+    db: dpsql.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Planted: they are not, and the statement has a column that is not there."""
+    monkeypatch.setattr(corrected_sql, "reads_units", lambda measure: needs_units(measure.relation))
+    with pytest.raises(duckdb.BinderException):
+        differ(db)
 
 
 def test_copies_have_ranks_and_codes_where_no_scalar_reads_them(db: dpsql.Connection) -> None:

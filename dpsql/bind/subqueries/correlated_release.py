@@ -27,7 +27,7 @@ from dpsql.bind.subqueries.unnesting import bind_from_and_where, name_of
 from dpsql.facts.origin import Origin
 from dpsql.facts.ownership import Owned, ownership_of
 from dpsql.facts.schema import facts_of
-from dpsql.ir.column import VARCHAR, Fact, Kind, Type, type_named
+from dpsql.ir.column import Fact, Type, sealed_name, type_named
 from dpsql.ir.scalar import Ref
 
 
@@ -106,7 +106,7 @@ def _types_of(ctx: Context, source: Open, columns: tuple[str, ...], table: str) 
     if known is not None and known.public:
         types = {column.name: column.fact.type for column in known.columns}
         if types.keys() >= {*columns}:
-            return [VARCHAR if types[name].kind is Kind.TEXT else types[name] for name in columns]
+            return [type_named(sealed_name(types[name].sql)) for name in columns]
     post = post_of(ctx, without_margins(source, ctx.fresh), columns, (None,) * len(columns))
     measures = [measure for measure in ctx.measures if measure.name in post.released]
     return [*map(type_named, ctx.describe(post.sql, post.tables, measures))]
