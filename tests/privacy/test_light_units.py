@@ -138,7 +138,8 @@ QUERIES = (
     "SELECT ward, COUNT(*), COUNT(DISTINCT person) FROM (SELECT person, ward FROM visits UNION ALL "
     "SELECT person, lines.ward FROM lines JOIN visits USING (visit)) GROUP BY ward",
     "SELECT ward, SUM(cost) FROM (SELECT ward, day, cost, stars FROM visits UNION ALL "
-    "SELECT lines.ward, day, amount, 5 FROM lines JOIN visits USING (visit) WHERE day > 1) WHERE day < 3 AND stars > 2 GROUP BY ward",
+    "SELECT lines.ward, day, amount, 5 FROM lines JOIN visits USING (visit) WHERE day > 1) "
+    "WHERE day < 3 AND stars > 2 GROUP BY ward",
     "SELECT COUNT(*) FROM (SELECT day FROM visits WHERE stars > 2 AND day < 2 UNION ALL "
     "SELECT day FROM visits WHERE day > 3)",
     "SELECT person % 2, COUNT(*) FROM (SELECT person, day FROM visits UNION ALL SELECT visits.person, day "
