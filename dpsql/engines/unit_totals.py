@@ -30,7 +30,7 @@ from dpsql.engines.extremes import Extremes
 from dpsql.engines.identifiers import quote
 from dpsql.engines.number_sql import added_sql
 from dpsql.engines.relation_sql import Place, first_link, place_of, with_units
-from dpsql.engines.temporary_tables import TemporaryTables
+from dpsql.engines.temporary_tables import TemporaryTables, dropped_if_stopped
 from dpsql.engines.unit_values import there_sql, value_sql
 from dpsql.facts.columns_read import defined, stored_column
 from dpsql.facts.light_units import RowSource
@@ -174,7 +174,8 @@ class UnitTotals:
             self.tables.drop(self._tables.pop(place).name)
         listed = tuple(sorted(columns))
         name = self.tables.kept(totals_sql(scan, listed, self.dialect))
-        nobody = self.run(f"SELECT 1 FROM {name} AS f WHERE u IS NULL LIMIT 1") != []
+        with dropped_if_stopped(self.tables, name):
+            nobody = self.run(f"SELECT 1 FROM {name} AS f WHERE u IS NULL LIMIT 1") != []
         self._tables[place] = _Totals(name, listed, nobody)
         return self._tables[place]
 
