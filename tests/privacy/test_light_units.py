@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -429,6 +430,26 @@ def test_units_that_a_measure_computes_with_are_read(
     monkeypatch.setattr(corrected_sql, "reads_units", lambda measure: needs_units(measure.relation))
     with pytest.raises(duckdb.BinderException):
         differ(db)
+
+
+def test_an_interrupt_leaves_no_table_that_nothing_names(db: dpsql.Connection) -> None:
+    """Each statement that looks at a table which was just made is interrupted once."""
+    engine, limits = everything(db)[0], replace(EVERYTHING, few=0)
+    asked: set[str] = set()
+
+    def run(sql: str) -> list[tuple[object, ...]]:
+        if sql.startswith("SELECT") and "temp.main" in sql and sql not in asked:
+            asked.add(sql)
+            raise KeyboardInterrupt
+        return engine._all(sql)
+
+    fast = FastSums(run, limits)
+    for each in measures(db):
+        with suppress(KeyboardInterrupt):
+            fast.statement(each)
+    assert len(asked) > 10
+    fast.forget()
+    assert engine._all("SELECT table_name FROM duckdb_tables() WHERE temporary") == []
 
 
 def test_copies_have_ranks_and_codes_where_no_scalar_reads_them(db: dpsql.Connection) -> None:
