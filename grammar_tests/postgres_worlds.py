@@ -101,7 +101,7 @@ def _spelled(value: str) -> str:
     return value.replace(" (BC)", " BC") if value.endswith(" (BC)") or " (BC) " in value else value
 
 
-EVERYTHING = Limits(least=0, before=0, keys=0, conditions=0, most=1, distinct=1, copied=0, long=0)
+EVERYTHING = Limits(least=0, before=0, keys=0, conditions=0, fewer=0, most=1, distinct=1, copied=0, long=0)
 """All rows are summed and the few corrected, however few rows there are."""
 
 

@@ -103,7 +103,11 @@ class Limits:
     """Times that group keys are asked for before rows are counted by group."""
 
     conditions: int = 1
-    """Times that conditions are asked for before rows that they leave out are not counted."""
+    """Times that conditions are asked for before rows that they leave out are not counted, where too many are
+    special under any."""
+
+    fewer: int = 4
+    """The same where they are not too many, and counting only makes them fewer."""
 
     few: float = 1 / 100
     """The part that may be special under any conditions."""
@@ -138,7 +142,7 @@ class Limits:
 
 
 EVERYTHING = Limits(
-    least=0, before=0, keys=0, conditions=0, most=1, distinct=1, copies=0, repeated=100, unrepeated=0
+    least=0, before=0, keys=0, conditions=0, fewer=0, most=1, distinct=1, copies=0, repeated=100, unrepeated=0
 )
 """All rows are summed apart, of the smallest table at once: to compare sums, not to be fast."""
 
@@ -155,6 +159,10 @@ class Asked:
             self._times.clear()
         self._times[place] += 1
         return self._times[place] > before
+
+    def forget(self, place: Hashable) -> None:
+        """Let a place be asked for as if for the first time: what was found there is gone."""
+        self._times.pop(place, None)
 
 
 @dataclass(slots=True)
@@ -176,14 +184,14 @@ class SpecialUnits:
         """Return the special rows of a table of that size; None if there are too many to be summed apart."""
         scan, squares = source.scan, most_squares(planned)
         counted = Counted(scan, () if squares is None else plain_keys(planned, scan))
-        if squares is not None and counted.keys and self._again([counted]):
+        if squares is not None and counted.keys and self._asked.again(_place([counted]), self.limits.keys):
             limit = squares // source.fan**2
         else:
             counted, limit = Counted(scan), most_rows(planned) // source.fan
         found = self._found([counted], limit)
         rows, units = self._above(found, limit)
         where = conditions_sql(planned, scan, self.dialect) if rows > self.limits.few * size else ""
-        if where and self._again([replace(counted, where=where)]):
+        if where and self._comes_again([replace(counted, where=where)], rows, size):
             counted = replace(counted, where=where)
             found = self._found([counted], limit)
             rows, units = self._above(found, limit)
@@ -221,7 +229,7 @@ class SpecialUnits:
             return None
         squares, keys = most_squares(planned), keys_of_several(planned, [source.scan for source in sources])
         by_groups = [Counted(each.scan, keys[each.scan], times=each.fan) for each in sources if keys]
-        if squares is not None and by_groups and self._again(by_groups):
+        if squares is not None and by_groups and self._asked.again(_place(by_groups), self.limits.keys):
             counted, limit = by_groups, squares
         else:
             counted, limit = [Counted(each.scan, times=each.fan) for each in sources], most_rows(planned)
@@ -230,7 +238,7 @@ class SpecialUnits:
         wheres = [conditions_sql(planned, each.scan) for each in counted]
         if rows > self.limits.few * size and any(wheres):
             met = [replace(each, where=where) for each, where in zip(counted, wheres, strict=True)]
-            if self._again(met):
+            if self._comes_again(met, rows, size):
                 counted, found = met, self._found(met, limit)
                 rows, _ = self._above(found, limit)
         part = self.limits.distinct if counts_units(planned) else self.limits.most
@@ -313,9 +321,9 @@ class SpecialUnits:
         if known is not None:
             self.run(f"DROP TABLE {known.table}")
 
-    def _again(self, counted: Sequence[Counted]) -> bool:
-        """Note that rows are asked for by conditions or by keys; return whether they are counted so."""
-        before = self.limits.conditions if any(each.where for each in counted) else self.limits.keys
+    def _comes_again(self, counted: Sequence[Counted], rows: int, size: int) -> bool:
+        """Note that conditions are asked for, of so many special rows; return whether they are counted."""
+        before = self.limits.conditions if rows > self.limits.most * size else self.limits.fewer
         return self._asked.again(_place(counted), before)
 
     def _found(self, counted: Sequence[Counted], limit: int) -> _Found:
@@ -336,7 +344,9 @@ class SpecialUnits:
             found = _Found(units, limit, bool(nobody), counted[0].where)
         self._tables[place] = found
         while len(self._tables) > KEPT:
-            self._drop(self._tables.pop(next(iter(self._tables))))
+            oldest = next(iter(self._tables))
+            self._asked.forget(oldest)
+            self._drop(self._tables.pop(oldest))
         return found
 
     def _links(self, counted: Counted, found: _Found) -> str:

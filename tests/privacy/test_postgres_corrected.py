@@ -26,7 +26,7 @@ from dpsql.session import Session
 
 pytestmark = needs_postgres
 
-EVERYTHING = Limits(least=0, before=0, keys=0, conditions=0, most=1, distinct=1, copied=0, long=0)
+EVERYTHING = Limits(least=0, before=0, keys=0, conditions=0, fewer=0, most=1, distinct=1, copied=0, long=0)
 
 POLICY = """\
 [budget]
