@@ -107,7 +107,7 @@ class Limits:
     special under any."""
 
     fewer: int = 4
-    """The same where they are not too many, and counting only makes them fewer."""
+    """The same where they are not too many: counting makes them fewer, in the time of several measures."""
 
     few: float = 1 / 100
     """The part that may be special under any conditions."""
@@ -169,13 +169,13 @@ class Asked:
 class SpecialUnits:
     """The special units of one engine's tables. ``run`` runs a statement and fetches its rows.
 
-    ``counted`` returns a table that has the units u of a scan with their rows c already, if there is one.
+    ``rows_of`` returns a table that has the units u of a scan with their rows c already, if there is one.
     """
 
     run: Callable[[str], list[tuple[object, ...]]]
     limits: Limits
     tables: TemporaryTables
-    counted: Callable[[Scan], str | None]
+    rows_of: Callable[[Scan], str | None]
     dialect: Dialect = DUCKDB
     _tables: dict[_Place, _Found] = field(default_factory=dict)
     _asked: Asked = field(default_factory=Asked)
@@ -334,11 +334,7 @@ class SpecialUnits:
             self._drop(found)
             found = None
         if found is None:
-            known = self.counted(counted[0].scan) if counted == [Counted(counted[0].scan)] else None
-            heavy = heavy_sql(counted, limit, self.dialect)
-            if known is not None:
-                heavy = f"SELECT u, c AS n, c FROM {known} AS f WHERE c > {limit} OR u IS NULL"
-            units = self.tables.kept(heavy)
+            units = self.tables.kept(self._heavy(counted, limit))
             with dropped_if_stopped(self.tables, units):
                 [(nobody,)] = self.run(f"SELECT count(*) FROM {units} AS f WHERE u IS NULL")
             found = _Found(units, limit, bool(nobody), counted[0].where)
@@ -348,6 +344,14 @@ class SpecialUnits:
             self._asked.forget(oldest)
             self._drop(self._tables.pop(oldest))
         return found
+
+    def _heavy(self, counted: Sequence[Counted], limit: int) -> str:
+        """Return the SELECT of ``heavy_sql``, of what is there already if it will do."""
+        scan = counted[0].scan
+        known = self.rows_of(scan) if [*counted] == [Counted(scan)] else None
+        if known is None:
+            return heavy_sql(counted, limit, self.dialect)
+        return f"SELECT u, c AS n, c FROM {known} AS f WHERE c > {limit} OR u IS NULL"
 
     def _links(self, counted: Counted, found: _Found) -> str:
         """Return the table of the links of special units, and of nobody."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Protocol
 
 _NUMBERS = itertools.count()
@@ -33,7 +33,10 @@ def dropped_if_stopped(tables: TemporaryTables, kept: str) -> Iterator[None]:
     try:
         yield
     except BaseException:  # Ctrl-C too: dropped, and raised again
-        tables.drop(kept)
+        with suppress(
+            Exception
+        ):  # what stopped it is raised, whatever dropping says: the engine may be closed
+            tables.drop(kept)
         raise
 
 

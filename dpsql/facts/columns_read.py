@@ -27,24 +27,15 @@ def stored_column(relation: Relation, name: str) -> tuple[Scan, ScanColumn] | No
 
     Its values in the relation are some of those in the table, and NULL.
     """
-    match relation:
-        case Scan(columns=columns):
-            found = next((column for column in columns if column.name == name), None)
-            return None if found is None else (relation, found)
-        case Filter(source) | Window(source):
-            return stored_column(source, name)
-        case Project(source, columns):
-            below = next((column.scalar for column in columns if column.name == name), None)
-            return stored_column(source, below.name) if isinstance(below, Ref) else None
-        case Join(left=left, right=right):
-            return stored_column(left, name) or stored_column(right, name)
-        case _:
-            return None
+    found = stored_columns(relation, name)
+    return found[0] if len(found) == 1 else None
 
 
 def stored_columns(relation: Relation, name: str) -> list[tuple[Scan, ScanColumn]]:
     """Return the columns of tables that a column of the relation is: several below UNION ALL; or none."""
     match relation:
+        case Scan(columns=columns):
+            return [(relation, column) for column in columns if column.name == name][:1]
         case Filter(source) | Window(source):
             return stored_columns(source, name)
         case Project(source, columns):
@@ -56,8 +47,7 @@ def stored_columns(relation: Relation, name: str) -> list[tuple[Scan, ScanColumn
             ours, theirs = stored_columns(left, name), stored_columns(right, name)
             return ours + theirs if ours and theirs else []
         case _:
-            found = stored_column(relation, name)
-            return [] if found is None else [found]
+            return []
 
 
 def conditions_met(relation: Relation, name: str) -> Iterator[tuple[str, Scalar]]:

@@ -432,6 +432,25 @@ def test_units_that_a_measure_computes_with_are_read(
         differ(db)
 
 
+def test_who_has_many_rows_is_not_found_anew_for_each_condition(db: dpsql.Connection) -> None:
+    """But for one that comes often; many rows are copied when their columns are asked for again."""
+    engine, made = everything(db)[0], list[str]()
+    limits = replace(EVERYTHING, fewer=4, few=0, copies=1, at_once=0, copied=1)
+    fast = FastSums(lambda sql: (made.append(sql), engine._all(sql))[1], limits)
+
+    def found(sql: str) -> list[str]:
+        [planned] = plan_of(db._open(), sql, 1.0).measures
+        made.clear()
+        fast.statement(planned)
+        return [each.split('"')[1].split()[0] for each in made if each.startswith("CREATE")]
+
+    asked = "SELECT COUNT(*) FROM visits WHERE stars < {0} AND cost > 2"
+    assert found(asked.format(2)) == ["special", "special"]
+    assert found(asked.format(3)) == ["rows"]
+    assert [found(asked.format(number)) for number in (4, 6, 7, 6, 6, 6)] == [[]] * 6
+    assert found(asked.format(6)) == ["special", "special"]
+
+
 def test_an_interrupt_leaves_no_table_that_nothing_names(db: dpsql.Connection) -> None:
     """Each statement that looks at a table which was just made is interrupted once."""
     engine, limits = everything(db)[0], replace(EVERYTHING, few=0)
