@@ -36,10 +36,11 @@ from dpsql.engines.printed_once import PrintedOnce
 from dpsql.engines.relation_sql import Reading
 from dpsql.engines.repeated_units import RepeatedUnits
 from dpsql.engines.row_cells import Ends, Row, rows_sql
+from dpsql.engines.row_counts import RowCounts
 from dpsql.engines.special_units import Limits, SpecialUnits
-from dpsql.engines.special_units_sql import conditions_sql, meeting_sql
+from dpsql.engines.special_units_sql import conditions_sql
 from dpsql.engines.temporary_tables import InOwnInstance, TemporaryTables
-from dpsql.engines.unit_totals import ANSWERS, UnitTotals
+from dpsql.engines.unit_totals import UnitTotals
 from dpsql.facts.columns_read import private_scans
 from dpsql.facts.light_units import RowSource, row_sources
 from dpsql.ir.plan import MeasurePlan, Shape, Threshold
@@ -66,13 +67,12 @@ class FastSums:
     plain: Callable[[MeasurePlan, bool, Dialect], str] | None = None
     narrow: Callable[[Dialect], Arithmetic] = in_doubles
     beyond: Callable[[Dialect], Arithmetic] = in_whole_numbers
+    _counts: RowCounts = field(init=False)
     _units: SpecialUnits = field(init=False)
     _repeated: RepeatedUnits = field(init=False)
     _extremes: Extremes = field(init=False)
     _totals: UnitTotals = field(init=False)
     _asked: Counter[str] = field(default_factory=Counter)
-    _sizes: dict[str, int] = field(default_factory=dict)
-    _most: dict[tuple[str, str], bool] = field(default_factory=dict)
     _rounds: bool | None = None
     _texts: PrintedOnce = field(default_factory=PrintedOnce)
 
@@ -81,7 +81,8 @@ class FastSums:
         self._repeated = RepeatedUnits(self.run, self.limits, tables, self.dialect)
         self._extremes = Extremes(self.run, self.dialect)
         self._totals = UnitTotals(self.run, self._extremes, tables, self.dialect)
-        self._units = SpecialUnits(self.run, self.limits, tables, self._totals.counted, self.dialect)
+        self._counts, known = RowCounts(self.run, self.dialect), self._totals.counted
+        self._units = SpecialUnits(self.run, self.limits, tables, self._counts, known, self.dialect)
 
     def statement(self, planned: MeasurePlan) -> str:
         """Return the SELECT of a measure's exact sums."""
@@ -161,7 +162,7 @@ class FastSums:
         self._totals.forget()
         self._extremes.forget()
         self._texts.forget()
-        self._sizes, self._most = {}, {}
+        self._counts.forget()
 
     def _reads_most(self, planned: MeasurePlan, source: RowSource, size: int) -> bool:
         """Whether a first measure reads so many rows that it takes less to find out who is special first.
@@ -172,14 +173,8 @@ class FastSums:
         by_group = planned.shape is Shape.CELLS and self.dialect is DUCKDB
         if not by_group or private_scans(planned.measure) > 1:
             return False
-        table, where = source.scan.table, conditions_sql(planned, source.scan)
-        if where and (table, where) not in self._most:
-            [(rows,)] = self.run(f"SELECT count(*) FROM {meeting_sql(table, where)}")
-            assert isinstance(rows, int)
-            if len(self._most) == ANSWERS:
-                self._most.clear()
-            self._most[table, where] = rows >= self.limits.unselective * size
-        return not where or self._most[table, where]
+        met = self._counts.of(source.scan.table, conditions_sql(planned, source.scan))
+        return met >= self.limits.unselective * size
 
     def _sizes_of(self, sources: Sequence[RowSource]) -> int:
         """Return the number of rows that are read of these tables, or 0 if one is left out."""
@@ -187,13 +182,7 @@ class FastSums:
         return 0 if self.left_out.intersection(tables) else sum(map(self._size, tables))
 
     def _size(self, table: str) -> int:
-        if table in self.left_out:
-            return 0
-        if table not in self._sizes:
-            [(rows,)] = self.run(f"SELECT count(*) FROM {self.dialect.table(table)} AS t")
-            assert isinstance(rows, int)
-            self._sizes[table] = rows
-        return self._sizes[table]
+        return 0 if table in self.left_out else self._counts.of(table)
 
     def _arithmetic(self, planned: MeasurePlan, rows: int) -> Arithmetic:
         most = _most(planned)

@@ -42,6 +42,7 @@ from dpsql.engines.row_copies import (
     copy_name,
     copy_sql,
 )
+from dpsql.engines.row_counts import RowCounts
 from dpsql.engines.special_units_sql import Counted, conditions_sql, found_sql, heavy_sql
 from dpsql.engines.temporary_tables import TemporaryTables, dropped_if_stopped
 from dpsql.engines.unit_totals import ANSWERS
@@ -109,6 +110,9 @@ class Limits:
     fewer: int = 4
     """The same where they are not too many: counting makes them fewer, in the time of several measures."""
 
+    met: float = 1 / 2
+    """The part of the rows that may meet conditions which are counted to make special rows fewer."""
+
     few: float = 1 / 100
     """The part that may be special under any conditions."""
 
@@ -142,7 +146,17 @@ class Limits:
 
 
 EVERYTHING = Limits(
-    least=0, before=0, keys=0, conditions=0, fewer=0, most=1, distinct=1, copies=0, repeated=100, unrepeated=0
+    least=0,
+    before=0,
+    keys=0,
+    conditions=0,
+    fewer=0,
+    met=1,
+    most=1,
+    distinct=1,
+    copies=0,
+    repeated=100,
+    unrepeated=0,
 )
 """All rows are summed apart, of the smallest table at once: to compare sums, not to be fast."""
 
@@ -169,12 +183,14 @@ class Asked:
 class SpecialUnits:
     """The special units of one engine's tables. ``run`` runs a statement and fetches its rows.
 
-    ``rows_of`` returns a table that has the units u of a scan with their rows c already, if there is one.
+    ``counts`` are those of rows. ``rows_of`` returns a table that has the units u of a scan with their rows c
+    already, if there is one.
     """
 
     run: Callable[[str], list[tuple[object, ...]]]
     limits: Limits
     tables: TemporaryTables
+    counts: RowCounts
     rows_of: Callable[[Scan], str | None]
     dialect: Dialect = DUCKDB
     _tables: dict[_Place, _Found] = field(default_factory=dict)
@@ -291,18 +307,18 @@ class SpecialUnits:
         above = limit
         if known is not None:
             above, columns = min(above, known.above), columns | set(known.columns)
-        others = sum(each.copy.bytes for each in self._tables.values() if each.copy and each is not found)
         rows = self._above(found, above)[0]
-        if (found.too_many and whole) or others + bytes_of(columns, rows) > self.limits.bytes:
+        if (found.too_many and whole) or bytes_of(columns, rows) > self.limits.bytes:
             return None
         self._uncopy(found)
+        room = self._room(bytes_of(columns, rows))
         table, listed = copy_name(), tuple(sorted(columns))
         scan, links = counted.scan, self._links(counted, found)
         if not (found.where and whole):
             copied = copy_sql(scan, links, above, listed, found.where)
             self.run(f"CREATE TEMP TABLE {table} AS {copied}")
         else:
-            most = min(most, (self.limits.bytes - others) // bytes_of(columns, 1))
+            most = min(most, room // bytes_of(columns, 1))
             copied = copy_sql(scan, links, above, listed)
             self.run(f"CREATE TEMP TABLE {table} AS {copied} LIMIT {most + 1}")
             with dropped_if_stopped(self.tables, table):
@@ -316,6 +332,16 @@ class SpecialUnits:
         found.copy = Copy(table, above, listed, bytes_of(columns, rows), whole)
         return found.copy
 
+    def _room(self, needed: int) -> int:
+        """Drop the copies that were used longest ago, until so many bytes are left; return how many are."""
+        taken = sum(each.copy.bytes for each in self._tables.values() if each.copy)
+        for each in self._tables.values():
+            if taken + needed <= self.limits.bytes:
+                break
+            taken -= each.copy.bytes if each.copy else 0
+            self._uncopy(each)
+        return self.limits.bytes - taken
+
     def _uncopy(self, found: _Found) -> None:
         known, found.copy = found.copy, None  # an interrupted statement leaves nothing that is not there
         if known is not None:
@@ -323,8 +349,13 @@ class SpecialUnits:
 
     def _comes_again(self, counted: Sequence[Counted], rows: int, size: int) -> bool:
         """Note that conditions are asked for, of so many special rows; return whether they are counted."""
-        before = self.limits.conditions if rows > self.limits.most * size else self.limits.fewer
-        return self._asked.again(_place(counted), before)
+        place = _place(counted)
+        if rows > self.limits.most * size:
+            return self._asked.again(place, self.limits.conditions)
+        if not self._asked.again(place, self.limits.fewer):
+            return False
+        met = sum(self.counts.of(each.scan.table, each.where) for each in counted)
+        return met <= self.limits.met * size
 
     def _found(self, counted: Sequence[Counted], limit: int) -> _Found:
         """Return the table of units whose n is above the limit, and perhaps more."""

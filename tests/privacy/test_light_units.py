@@ -449,6 +449,40 @@ def test_who_has_many_rows_is_not_found_anew_for_each_condition(db: dpsql.Connec
     assert found(asked.format(3)) == ["rows"]
     assert [found(asked.format(number)) for number in (4, 6, 7, 6, 6, 6)] == [[]] * 6
     assert found(asked.format(6)) == ["special", "special"]
+    fast = FastSums(fast.run, replace(limits, met=0.5, copied=0))
+    assert found(asked.format(4)) == ["special", "special"]
+    assert [found(asked.format(6)) for _ in range(9)] == [[]] * 9, "it leaves out one row"
+    assert [found(asked.format(4)) for _ in range(4)] == [[], [], [], ["special"]]
+
+
+def test_the_copies_that_were_used_longest_ago_make_room(db: dpsql.Connection) -> None:
+    """But not for one that is too large for all the room there is."""
+    engine = everything(db)[0]
+    asked = {"visits": "SELECT SUM(cost) FROM visits", "lines": "SELECT SUM(amount) FROM lines"}
+
+    def copied(room: int, *tables: str) -> dict[str, int]:
+        fast = FastSums(engine._all, replace(EVERYTHING, copied=1, long=1, bytes=room))
+        for table in tables:
+            [planned] = plan_of(db._open(), asked[table], 1.0).measures
+            sql = fast.statement(planned)
+            assert sums(engine, planned, sql) == sums(engine, planned, measure_sql(planned))
+        found = fast._units._tables.items()
+        copies = {str(counted[0][0]): each.copy for counted, each in found}
+        there = engine._all(
+            "SELECT count(*) FROM duckdb_tables() WHERE temporary AND table_name LIKE 'rows %'"
+        )
+        assert there == [(sum(copy is not None for copy in copies.values()),)]
+        fast.forget()
+        return {table.strip('"'): copy.bytes for table, copy in copies.items() if copy}
+
+    sizes = copied(2**28, "visits", "lines")
+    assert sizes.keys() == asked.keys()
+    most, least = max(sizes.values()), min(sizes.values())
+    [small] = [table for table, size in sizes.items() if size == least]
+    assert copied(most + least, "visits", "lines", "visits") == sizes
+    assert copied(most + least - 1, "visits", "lines").keys() == {"lines"}
+    assert copied(most + least - 1, "visits", "lines", "visits").keys() == {"visits"}
+    assert copied(most - 1, "visits", "lines", "visits", "lines").keys() == {small}
 
 
 def test_an_interrupt_leaves_no_table_that_nothing_names(db: dpsql.Connection) -> None:

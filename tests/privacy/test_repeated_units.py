@@ -14,7 +14,7 @@ import pytest
 
 import dpsql
 from dpsql.audit import plan_of
-from dpsql.engines import corrected_sql, fast_sums, repeated_units, special_units_sql
+from dpsql.engines import corrected_sql, repeated_units, row_counts, special_units_sql
 from dpsql.engines.duckdb import DuckDB
 from dpsql.engines.fast_sums import FastSums
 from dpsql.engines.measure_sql import measure_sql
@@ -252,7 +252,7 @@ def test_no_value_makes_finding_out_fail(
     def beside(table: str, where: str, *given: object) -> str:
         return f"{table} AS t WHERE {where}"
 
-    for module in (special_units_sql, fast_sums):
+    for module in (special_units_sql, row_counts):
         monkeypatch.setattr(module, "meeting_sql", beside)
     with pytest.raises(duckdb.ConversionException):
         asked()
