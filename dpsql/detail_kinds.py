@@ -62,16 +62,31 @@ Group: TypeAlias = Callable[[Sequence[object]], tuple[Value, ...]]
 Spelling: TypeAlias = Any
 """A dialect of the engines, which this module lies below."""
 
+Special: TypeAlias = Any
+"""The rows that the engines read apart; see there."""
+
 Draw: TypeAlias = "Callable[[Noise, int], NDArray[np.int64]]"
 """Draw a number of fresh samples of a planned noise."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reads:
-    """The SELECTs of a detail: first those fetched as arrays, then those fetched as rows."""
+    """The SELECTs of a detail: first those fetched as arrays, then those fetched as rows.
+
+    An engine may read others with the same weights, where it knows which units are ``apart``.
+    """
 
     arrays: tuple[str, ...] = ()
     rows: tuple[str, ...] = ()
+    apart: Apart | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Apart:
+    """A measure of the same rows with the same clip, and what is read for the units that it might scale."""
+
+    counted: MeasurePlan
+    printed: Callable[[Special], Reads]
 
 
 class Measuring(Protocol):

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+import numpy as np
 import pytest
 from cases import all_cases
 from worlds import Worlds
@@ -15,6 +16,7 @@ from dpsql.engines import corrected_sql, repeated_units, row_cells, special_unit
 from dpsql.engines import measure_sql as statements
 from dpsql.engines.corrected_sql import Special
 from dpsql.engines.duckdb import DuckDB
+from dpsql.engines.exact_tables import measured
 from dpsql.engines.extremes import Extremes
 from dpsql.engines.fast_sums import FastSums
 from dpsql.engines.measure_sql import measure_sql
@@ -145,13 +147,44 @@ def test_printing_reads_nothing_but_what_is_compared(
         assert measure_sql(bare) == measure_sql(each)
 
 
+@pytest.mark.parametrize("copied", [0, 1], ids=["by their links", "copied"])
+def test_weights_of_bins_are_those_of_each_unit(worlds: Worlds, copied: float) -> None:
+    fast = FastSums(worlds.whole._all, replace(EVERYTHING, copied=copied, long=copied))
+    found = [weights_differ(worlds, fast, each) for each in all_measures(worlds) if each.details]
+    assert len(found) > 50
+    assert not any(found)
+
+
+def test_a_unit_whose_weight_is_not_scaled_is_found(worlds: Worlds, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A planted error; others of weights are in tests/privacy/test_light_histograms.py."""
+    one_unit_short(monkeypatch)
+    fast = FastSums(worlds.whole._all, EVERYTHING)
+    assert any(weights_differ(worlds, fast, each) for each in all_measures(worlds) if each.details)
+
+
 def measures(worlds: Worlds, every: int = 1) -> Iterator[MeasurePlan]:
+    return (each for each in all_measures(worlds, every) if each.measure.statistics)
+
+
+def all_measures(worlds: Worlds, every: int = 1) -> Iterator[MeasurePlan]:
     cases = [case for case in all_cases() if case.outcome != "refused" and case.id.startswith(FOLDERS)]
     for case in cases[::every]:
         sealed = worlds.session("world", case).sealed
-        for each in ready_measures(worlds.plan("world", case), worlds.whole, sealed):
-            if each.measure.statistics:
-                yield each
+        yield from ready_measures(worlds.plan("world", case), worlds.whole, sealed)
+
+
+def weights_differ(worlds: Worlds, fast: FastSums, planned: MeasurePlan) -> bool:
+    return weights(worlds.whole, planned, fast.special) != weights(worlds.whole, planned)
+
+
+def weights(
+    engine: DuckDB, planned: MeasurePlan, special_of: Callable[[MeasurePlan], Special | None] | None = None
+) -> list[dict[str, list[object]]]:
+    """Return the weights of each detail by group; groups without any are as if they were not there."""
+    table = measured(planned, engine._all, engine._arrays, special_of=special_of)
+    return [
+        {repr(group): np.array(found).tolist() for group, found in masses.items()} for masses in table.details
+    ]
 
 
 def differs(worlds: Worlds, fast: FastSums, planned: MeasurePlan) -> bool:

@@ -7,8 +7,9 @@ from itertools import islice
 from pathlib import Path
 
 import duckdb
+import numpy as np
 import pytest
-from test_corrected import measures
+from test_corrected import all_measures
 from tiers import without_sweeps
 from worlds import Worlds
 
@@ -18,7 +19,6 @@ from dpsql.engines.exact_tables import measured
 from dpsql.engines.special_units import EVERYTHING, SpecialUnits
 from dpsql.engines.statistics_engine import StatisticsEngine
 from dpsql.facts.known_calls import known_calls
-from dpsql.ir.plan import MeasurePlan
 from dpsql.ir.table import ExactTable
 
 
@@ -33,18 +33,22 @@ def second(worlds: Worlds) -> Iterator[StatisticsEngine]:
         opened.close()
 
 
-def sums(planned: MeasurePlan, table: ExactTable) -> dict[str, list[int]]:
+def exact(table: ExactTable) -> list[dict[str, list[int]]]:
+    """Return the sums and the weights of bins by group."""
     rows = zip(table.groups, table.sums.tolist(), strict=True)
-    return {repr(group): sums for group, sums in rows if any(sums)}
+    weights = [
+        {repr(group): np.array(found).tolist() for group, found in masses.items()} for masses in table.details
+    ]
+    return [{repr(group): sums for group, sums in rows if any(sums)}, *weights]
 
 
 def compared(worlds: Worlds, second: StatisticsEngine, every: int = 1) -> Iterator[bool]:
-    """Yield for each measure that the second engine answers whether its sums are the same."""
-    for each in islice(measures(worlds), None, None, every):
+    """Yield for each measure that the second engine answers whether its numbers are the same."""
+    for each in islice(all_measures(worlds), None, None, every):
         ours = second.measure(each) if known_calls(each.measure) else None
         if ours is not None:
             known = measured(each, worlds.whole._all, worlds.whole._arrays)
-            yield sums(each, ours) == sums(each, known)
+            yield exact(ours) == exact(known)
 
 
 def test_sums_are_the_same(worlds: Worlds, second: StatisticsEngine, pytestconfig: pytest.Config) -> None:

@@ -490,7 +490,8 @@ class DuckDB:
                 found = self._by_statistics(planned)
                 if found is not None:
                     return found
-            return measured(planned, self._all, self._arrays, self._sums.statement, store)
+            sums = self._sums
+            return measured(planned, self._all, self._arrays, sums.statement, store, special_of=sums.special)
 
     def _by_statistics(self, planned: MeasurePlan) -> ExactTable | None:
         """Measure on the second engine, if every call of the measure is one that it may plan."""

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from dpsql.detail_kinds import Arrays, Group, Rows, part
+from dpsql.detail_kinds import Arrays, Group, Rows, Special, part
 from dpsql.engines.coded_groups import coded, coded_sql
 from dpsql.engines.dialect import DUCKDB, Dialect
 from dpsql.engines.identifiers import TEXTED, fetched
@@ -70,10 +70,12 @@ def measured(
     sums_of: Callable[[MeasurePlan], str] = measure_sql,
     store: Store | None = None,
     dialect: Dialect = DUCKDB,
+    special_of: Callable[[MeasurePlan], Special | None] | None = None,
 ) -> ExactTable:
     """Run the statements of a measure and return its exact table; ``sums_of`` prints that of the sums.
 
-    A ``store`` keeps the groups, where there may be many and few are shown.
+    A ``store`` keeps the groups, where there may be many and few are shown. ``special_of`` returns the rows
+    of units that are read apart.
     """
     if isinstance(planned.rule, SyntheticRows):
         return coded(planned, arrays_of)
@@ -90,7 +92,8 @@ def measured(
         return ExactTable(*store.stored(sums_of(planned), planned, group))
     rows = rows_of(sums_of(planned)) if planned.measure.statistics else []
     details = tuple(
-        _weights(planned, detail_plan, rows_of, arrays_of, group, dialect) for detail_plan in planned.details
+        _weights(planned, detail_plan, rows_of, arrays_of, group, dialect, special_of)
+        for detail_plan in planned.details
     )
     columns = [*zip(*rows, strict=True)]
     sums = _within_64_bits(columns[width:])
@@ -106,10 +109,14 @@ def _weights(
     arrays_of: ArraysOf,
     group: Group,
     dialect: Dialect,
+    special_of: Callable[[MeasurePlan], Special | None] | None,
 ) -> Masses:
     """Run a detail's SELECTs and return its weights."""
     printer = part("sql", detail_plan.detail.kind)
     reads = printer.reads(planned, detail_plan, dialect)
+    if reads.apart is not None and special_of is not None:
+        special = special_of(reads.apart.counted)
+        reads = reads if special is None else reads.apart.printed(special)
     arrays, rows = [arrays_of(sql) for sql in reads.arrays], [rows_of(sql) for sql in reads.rows]
     return printer.weights(planned, detail_plan, arrays, rows, group)
 

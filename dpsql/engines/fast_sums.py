@@ -72,7 +72,7 @@ class FastSums:
     _repeated: RepeatedUnits = field(init=False)
     _extremes: Extremes = field(init=False)
     _totals: UnitTotals = field(init=False)
-    _asked: Counter[str] = field(default_factory=Counter)
+    _asked: Counter[tuple[str, str]] = field(default_factory=Counter)
     _rounds: bool | None = None
     _texts: PrintedOnce = field(default_factory=PrintedOnce)
 
@@ -93,14 +93,11 @@ class FastSums:
         rows = sum(self._size(each.scan.table) * each.fan for each in sources) if size else 0
         if size < self.limits.least:
             return self._of_few(planned, rows)
-        tables = {each.scan.table for each in sources}
-        self._asked.update(tables)
-        first = any(self._asked[table] <= self.limits.before for table in tables)
-        if first and not (len(sources) == 1 and self._reads_most(planned, sources[0], size)):
+        if self._is_first(planned, sources, size):
             return measure_sql(planned, dialect=self.dialect, row=self._narrow_row(planned, rows))
         arithmetic, special = self._arithmetic(planned, rows), None
         if planned.shape is not Shape.ROWS:
-            special = self._special(planned, sources, size)
+            special = self._special(planned, sources, size, self.limits.most)
 
         def printed() -> str:
             ends = self._ends(planned) if arithmetic.doubles else {}
@@ -117,13 +114,32 @@ class FastSums:
 
         return self._texts.text(planned, (arithmetic, special), printed)
 
-    def _special(self, planned: MeasurePlan, sources: Sequence[RowSource], size: int) -> Special | None:
-        """Return the rows that are summed apart; None if they are too many."""
+    def special(self, planned: MeasurePlan) -> Special | None:
+        """Return the rows of units that a clip might scale; None if the rows of each unit are read apart."""
+        sources = self._sources(planned)
+        size = self._sizes_of(sources) if planned.bound[1] < CELL else 0
+        if not sources or size < max(1, self.limits.least) or self._is_first(planned, sources, size, "apart"):
+            return None
+        return self._special(planned, sources, size, self.limits.weighed)
+
+    def _is_first(
+        self, planned: MeasurePlan, sources: Sequence[RowSource], size: int, what: str = "sums"
+    ) -> bool:
+        """Note that tables are read; return whether it is for the first time, and little is known of them."""
+        tables = {(each.scan.table, what) for each in sources}
+        self._asked.update(tables)
+        first = any(self._asked[table] <= self.limits.before for table in tables)
+        return first and not (len(sources) == 1 and self._reads_most(planned, sources[0], size))
+
+    def _special(
+        self, planned: MeasurePlan, sources: Sequence[RowSource], size: int, part: float
+    ) -> Special | None:
+        """Return the rows that are read apart; None if they are more than this part of all."""
         if len(sources) > 1:
-            return self._units.of_several(planned, sources, size)
+            return self._units.of_several(planned, sources, size, part)
         [source] = sources
         light = self._totals.all_light(planned, source)
-        special = Special() if light else self._units.special(planned, source, size)
+        special = Special() if light else self._units.special(planned, source, size, part)
         return None if special is None else self._repeated.counted(planned, source, size, special)
 
     def _sources(self, planned: MeasurePlan) -> tuple[RowSource, ...]:

@@ -1,115 +1,252 @@
 """Weighted histograms as SQL: for each group, the bins of its rows with their clipped weights.
 
-    SELECT ward, list(weight * 2^17 + bin) FROM (... clamp(age) - 0 AS bin ...) GROUP BY ward
+    few bins     SELECT ward, list(bin), list(w) FROM (SELECT ward, bin, sum(w) AS w ... GROUP BY ward, bin)
+    many bins    SELECT ward, list(w * 2^17 + bin) FROM (... clamp(age) - 0 AS bin ...) GROUP BY ward
 
 Each of the m rows of a unit has the weight least(1, M / m), in whole steps; m counts exactly the rows that
-have a bin, over all groups. If a unit is proved to have at most M rows, rows are simply counted. The engine
-returns lists of rows, which is several times faster than grouping by bins; DuckDB's MEDIAN keeps such lists
-too.
+have a bin, over all groups. If a unit is proved to have at most M rows, rows are simply counted. Up to
+``CELLS`` bins of public groups the engine adds weights up, which takes half the time or less. Of more, or of
+groups whose number is private, it returns lists of rows, as DuckDB's MEDIAN keeps them, too.
+
+Of large tables all rows are counted, and the rows of special units are weighed apart:
+
+    A    the full weight                      all rows; no unit is read, and no path to it
+    B    the full weight less their own       rows of units with more than M rows
+    C    the full weight                      rows of nobody
+
+Claim   A - B - C are the weights of each unit's rows, number by number.
+Proof   COUNT(x), clipped to M rows, counts the same rows (``_counting``): a unit that is not special for it
+        has at most M rows with a bin (facts/light_units.py), each of full weight. All rows of a special unit
+        are read in B, where m counts them over all groups, those on no list too. C is what A has of nobody.
+        Whole numbers are added up. See corrected_sql.py.
+Test    tests/privacy/test_light_histograms.py, grammar_tests/test_corrected.py
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from decimal import Decimal
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from dpsql.detail_kinds import Arrays, Group, Reads, Rows
+from dpsql.detail_kinds import Apart, Arrays, Group, Reads, Rows
+from dpsql.engines.corrected_sql import Special
 from dpsql.engines.dialect import DUCKDB, Dialect
 from dpsql.engines.identifiers import TEXTED, quote
-from dpsql.engines.measure_sql import inside, read_twice
+from dpsql.engines.measure_sql import inside, inside_groups, read_twice
 from dpsql.engines.relation_sql import Reading, key_sql, relation_sql, scalar_sql
+from dpsql.engines.row_copies import decoded_sql
+from dpsql.facts.lent_units import reads_units
 from dpsql.facts.ownership import Owned, ownership_of
-from dpsql.ir.column import Kind, Type, Value
+from dpsql.ir.column import BIGINT, Kind, Type, Value
 from dpsql.ir.detail import Detail
 from dpsql.ir.grid import MOST_BINS
-from dpsql.ir.plan import DetailPlan, MeasurePlan
+from dpsql.ir.plan import DetailPlan, MeasurePlan, Norm, PublicKeys, Shape
 from dpsql.ir.scalar import Scalar
+from dpsql.ir.statistic import Family, Part, Statistic
 from dpsql.ir.table import Masses
 from dpsql.late_numpy import np
+from dpsql.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray  # numpy loads its typing apart, and slowly
 
 Integers: TypeAlias = "NDArray[np.int64]"
 
+CELLS = 2**18
+"""Bins of all public groups up to which the engine adds up their weights."""
+
 _SHIFT = MOST_BINS.bit_length() - 1
+_MOST = 2**62  # what a bin may weigh: no rows reach it
+
+
+@dataclass(frozen=True, slots=True)
+class Binned:
+    """What is counted: the ``place`` of an argument x among ``bins``, where the condition c holds.
+
+    ``place`` is the SQL of the bin of x, an INTEGER.
+    """
+
+    argument: Scalar
+    condition: Scalar | None
+    place: str
+    bins: int
 
 
 def histogram_reads(
-    planned: MeasurePlan,
-    detail_plan: DetailPlan[Detail],
-    argument: Scalar,
-    condition: Scalar | None,
-    place: str,
-    dialect: Dialect = DUCKDB,
+    planned: MeasurePlan, detail_plan: DetailPlan[Detail], binned: Binned, dialect: Dialect = DUCKDB
 ) -> Reads:
     """Return a SELECT of the weighted bins of each group.
 
-    In DuckDB it has a row for each group: its keys, and a list with the bin and weight of each of its rows,
-    packed into one number. Elsewhere it has a row for each bin of a group: its keys, the bin, its weight.
-    ``place`` is the SQL of the bin of a value x, as an INTEGER.
+    In DuckDB it has a row for each group: its keys, and lists of bins and of their weights, or one with the
+    bin and weight of each of its rows, packed into one number. Elsewhere it has a row for each bin of a
+    group: its keys, the bin, its weight.
     """
-    m, below = planned.measure, dialect.subquery
-    owned = ownership_of(m.relation)
+    printed = _Histogram(planned, detail_plan, binned, dialect)
+    owned = ownership_of(planned.measure.relation)
     assert isinstance(owned, Owned)
-    keys = [f"k{i}" for i in range(len(m.keys))]
     proved = owned.at_most is not None and owned.at_most <= detail_plan.rows
-    columns = [] if proved else [f"{quote(owned.unit)} AS u"]
-    columns += [
-        f"{key_sql(key.scalar, m.relation, dialect)} AS {name}"
-        for key, name in zip(m.keys, keys, strict=True)
-    ]
-    reading = Reading(dialect=dialect)
-    columns.append(f"{scalar_sql(argument, m.relation, reading)} AS x")
-    if condition is not None:
-        columns.append(f"{scalar_sql(condition, m.relation, reading)} AS c")
-        place = f"CASE WHEN c THEN {place} END"
-    inner = ", ".join([*([] if proved else ["u"]), *keys, f"{place} AS b"])
-    rows = f"SELECT {', '.join(columns)} FROM {below(relation_sql(m.relation, reading))}"
-    rows = f"SELECT * FROM {below(f'SELECT {inner} FROM {below(rows)}')} WHERE b IS NOT NULL"
-    groups = [
-        f"CASE WHEN count(*) > 0 THEN {condition} END" for condition in inside(planned, keys, dialect=dialect)
-    ]
-    having = f" HAVING {' AND '.join(groups)}" if groups else ""  # tested per group, not per row
-    full = detail_plan.sensitivity // detail_plan.rows
     if dialect is not DUCKDB:
-        return Reads(rows=(_by_bins(planned, detail_plan, rows, proved, having, dialect),))
-    shown = [_fetchable(column.fact.type, key) for column, key in zip(planned.keys, keys, strict=True)]
-    tail = f" GROUP BY {', '.join(keys)}{having}" if keys else having
+        return Reads(rows=(printed.by_bins(proved),))
     if proved:
-        return Reads((f"SELECT {', '.join([*shown, 'list(b) AS places'])} FROM ({rows}){tail}",))
-    weight = (
-        f"CASE WHEN count(*) > {detail_plan.rows} THEN {detail_plan.sensitivity} // count(*) ELSE {full} END"
+        return Reads((printed.counted(AS_UNITS),))
+    return Reads(
+        (printed.weighed(),), apart=Apart(_counting(planned, detail_plan, binned), printed.corrected)
     )
-    with_ = (
-        f"WITH {read_twice(planned, rows)}, h AS (SELECT u, CAST({weight} AS BIGINT) AS w FROM r GROUP BY u)"
-    )
-    places = f"list(CAST(h.w * {MOST_BINS} + r.b AS BIGINT)) AS places"
-    return Reads((f"{with_} SELECT {', '.join([*shown, places])} FROM r JOIN h ON r.u = h.u{tail}",))
 
 
-def _by_bins(
-    planned: MeasurePlan,
-    detail_plan: DetailPlan[Detail],
-    rows: str,
-    proved: bool,
-    having: str,
-    dialect: Dialect,
-) -> str:
-    keys = [f"k{i}" for i in range(len(planned.keys))]
-    shown = [dialect.carried(key, column.fact.type) for column, key in zip(planned.keys, keys, strict=True)]
-    full, by = detail_plan.sensitivity // detail_plan.rows, ", ".join([*keys, "b"])
-    with_, source, weight = "", dialect.subquery(rows), f"count(*) * {dialect.wide(str(full))}"
-    if not proved:
-        most = f"count(*) > {detail_plan.rows}"
-        less = dialect.quotient(str(detail_plan.sensitivity), "count(*)")
-        weights = f"SELECT u, CASE WHEN {most} THEN {less} ELSE {full} END AS w FROM r GROUP BY u"
-        with_ = f"WITH {read_twice(planned, rows, dialect=dialect)}, h AS ({weights}) "
-        source, weight = "r JOIN h ON r.u = h.u", f"sum({dialect.wide('h.w')})"
-    listed = ", ".join(["r.b" if not proved and each == "b" else each for each in (*keys, "b")])
-    totals = f"SELECT {listed}, {weight} AS w FROM {source} GROUP BY {by}{having}"
-    return f"{with_}SELECT {', '.join([*shown, 'b', 'w'])} FROM {dialect.subquery(totals)}"
+AS_UNITS = Reading()
+"""The rows of units alone."""
+
+
+def _counting(planned: MeasurePlan, detail_plan: DetailPlan[Detail], binned: Binned) -> MeasurePlan:
+    """Return the measure of COUNT(x), clipped in L1 to the rows that have the full weight."""
+    counted = Statistic(Part.ROWS, binned.argument, binned.condition, Fraction(1), 1)
+    families = (Family(((0,),), 1),)
+    return replace(
+        planned,
+        measure=replace(planned.measure, statistics=(counted,), families=families, details=()),
+        shape=Shape.L1,
+        noise=replace(planned.noise, norm=Norm.L1, sensitivity=detail_plan.rows),
+        groups=None,
+        details=(),
+        runs=None,
+        applied=None,
+        joint=None,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Histogram:
+    planned: MeasurePlan
+    detail_plan: DetailPlan[Detail]
+    binned: Binned
+    dialect: Dialect
+
+    @property
+    def keys(self) -> list[str]:
+        return [f"k{i}" for i in range(len(self.planned.keys))]
+
+    @property
+    def full(self) -> int:
+        """The weight of a row of a unit that has M rows or fewer."""
+        return self.detail_plan.sensitivity // self.detail_plan.rows
+
+    def weighed(self) -> str:
+        """Print the weights of each unit's rows."""
+        with_, source = self._with_weights(self._rows(AS_UNITS, ["u"]))
+        return f"{with_} {self._listed(self._weights('h.w', source))}"
+
+    def counted(self, reading: Reading) -> str:
+        """Print the full weight of all rows."""
+        rows = f"({self._rows(reading)})"
+        if self._is_added_up():
+            return self._listed(self._sums(f"count(*) * {self.full}::HUGEINT", rows))
+        return f"SELECT {', '.join([*self._shown(), 'list(b) AS places'])} FROM {rows}{self._tail()}"
+
+    def corrected(self, special: Special) -> Reads:
+        """Return the full weight of all rows, and what is too much of it."""
+        units = reads_units(_counting(self.planned, self.detail_plan, self.binned).measure)
+        too_much = [] if special.units is None else [self._of_special(special.units, special.codes)]
+        if special.nobody is not None and not units:
+            too_much.append(self._weights(f"{self.full}", f"({self._rows(special.nobody)})"))
+        reads = [self.counted(Reading(units=units))]
+        if too_much:
+            reads.append(self._listed(" UNION ALL ".join(f"SELECT * FROM ({each})" for each in too_much)))
+        return Reads(tuple(reads))
+
+    def _of_special(self, reading: Reading, codes: Mapping[int, tuple[str, ...]]) -> str:
+        apart, once = reading.read_once()
+        with_, source = self._with_weights(self._rows(apart, ["u"]), once, heavy=True)
+        conditions = inside(self.planned, self.keys, codes)
+        where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
+        values = [
+            f"{decoded_sql(key, codes[place])} AS {key}" if place in codes else key
+            for place, key in enumerate(self.keys)
+        ]
+        weights = self._weights(f"{self.full} - h.w", f"{source}{where}")
+        return f"SELECT {', '.join([*values, 'b', 'w'])} FROM ({with_} {weights})"
+
+    def by_bins(self, proved: bool) -> str:
+        """Print a row for each bin of a group, of the rows of units."""
+        below, with_ = self.dialect.subquery, ""
+        rows = self._rows(replace(AS_UNITS, dialect=self.dialect), [] if proved else ["u"])
+        source, weight = below(rows), f"count(*) * {self.dialect.wide(str(self.full))}"
+        if not proved:
+            with_, source = self._with_weights(rows)
+            weight = f"sum({self.dialect.wide('h.w')})"
+        totals = below(f"{self._sums(weight, source)}{self._having()}")
+        keys = zip(self.keys, self.planned.keys, strict=True)
+        shown = [self.dialect.carried(key, column.fact.type) for key, column in keys]
+        return f"{with_} SELECT {', '.join([*shown, 'b', 'w'])} FROM {totals}"
+
+    def _rows(self, reading: Reading, unit: Sequence[str] = ()) -> str:
+        """Print the keys of rows that have a bin b, and their unit u if it is asked for."""
+        m, binned, place = self.planned.measure, self.binned, self.binned.place
+        owned = ownership_of(m.relation)
+        assert isinstance(owned, Owned)
+        columns = [f"{quote(owned.unit)} AS {u}" for u in unit]
+        columns += [
+            f"{key_sql(key.scalar, m.relation, self.dialect)} AS {name}"
+            for key, name in zip(m.keys, self.keys, strict=True)
+        ]
+        columns.append(f"{scalar_sql(binned.argument, m.relation, reading)} AS x")
+        if binned.condition is not None:
+            columns.append(f"{scalar_sql(binned.condition, m.relation, reading)} AS c")
+            place = f"CASE WHEN c THEN {place} END"
+        below = self.dialect.subquery
+        rows = f"SELECT {', '.join(columns)} FROM {below(relation_sql(m.relation, reading))}"
+        inner = ", ".join([*unit, *self.keys, f"{place} AS b"])
+        return f"SELECT * FROM {below(f'SELECT {inner} FROM {below(rows)}')} WHERE b IS NOT NULL"
+
+    def _with_weights(self, rows: str, once: Sequence[str] = (), heavy: bool = False) -> tuple[str, str]:
+        """Print CTEs of rows r and of the weights h of their units, or of ``heavy`` ones, and their join."""
+        plan = self.detail_plan
+        many, less = f"count(*) > {plan.rows}", self.dialect.quotient(str(plan.sensitivity), "count(*)")
+        weight, having = f"CASE WHEN {many} THEN {less} ELSE {self.full} END", ""
+        if heavy:
+            weight, having = less, f" HAVING {many}"
+        weights = f"SELECT u, CAST({weight} AS {self.dialect.type(BIGINT)}) AS w FROM r GROUP BY u{having}"
+        ctes = [*once, read_twice(self.planned, rows, dialect=self.dialect), f"h AS ({weights})"]
+        return f"WITH {', '.join(ctes)}", "r JOIN h ON r.u = h.u"
+
+    def _sums(self, weight: str, source: str) -> str:
+        """Print the weight of each bin of a group."""
+        by = ", ".join([*self.keys, "b"])
+        return f"SELECT {by}, {weight} AS w FROM {source} GROUP BY {by}"
+
+    def _weights(self, weight: str, source: str) -> str:
+        """Print the weight of each row, or their sum in each bin of a group."""
+        if self._is_added_up():
+            return self._sums(f"sum(CAST({weight} AS BIGINT))", source)
+        return f"SELECT {', '.join([*self.keys, 'b'])}, CAST({weight} AS BIGINT) AS w FROM {source}"
+
+    def _listed(self, weights: str) -> str:
+        """Print the bins of each group, and their weights, as lists."""
+        lists = [f"list(CAST(w * {MOST_BINS} + b AS BIGINT)) AS places"]
+        if self._is_added_up():
+            lists = ["list(b) AS places", f"list(CAST(least(w, {_MOST}::HUGEINT) AS BIGINT)) AS weights"]
+        return f"SELECT {', '.join([*self._shown(), *lists])} FROM ({weights}){self._tail()}"
+
+    def _shown(self) -> list[str]:
+        return [
+            _fetchable(column.fact.type, key)
+            for column, key in zip(self.planned.keys, self.keys, strict=True)
+        ]
+
+    def _tail(self) -> str:
+        return f" GROUP BY {', '.join(self.keys)}{self._having()}" if self.keys else self._having()
+
+    def _having(self) -> str:
+        conditions = inside_groups(self.planned, self.keys, dialect=self.dialect)
+        return f" HAVING {' AND '.join(conditions)}" if conditions else ""
+
+    def _is_added_up(self) -> bool:
+        """Whether the engine adds up weights by bins: there are few of them, and that is public."""
+        rule = self.planned.rule
+        return isinstance(rule, PublicKeys) and math.prod(map(len, rule.domains)) * self.binned.bins <= CELLS
 
 
 def _fetchable(key: Type, name: str) -> str:
@@ -129,7 +266,14 @@ def histogram(
     group: Group,
 ) -> Masses:
     """Return the bins with weight of every group, and their weights."""
-    return _of_bins(planned, rows[0], group) if rows else _of_lists(planned, detail_plan, arrays[0], group)
+    if rows:
+        return _of_bins(planned, rows[0], group)
+    [masses, *too_much] = (_of_lists(planned, detail_plan, each, group) for each in arrays)
+    for each in too_much:
+        for key, (bins, weights) in each.items():
+            known, full = masses[key]
+            masses[key] = _added(np.concatenate([known, bins]), np.concatenate([full, -weights]))
+    return {key: mass for key, mass in masses.items() if len(mass[0])}
 
 
 def _of_bins(planned: MeasurePlan, rows: Rows, group: Group) -> Masses:
@@ -147,12 +291,25 @@ def _of_bins(planned: MeasurePlan, rows: Rows, group: Group) -> Masses:
 def _of_lists(planned: MeasurePlan, detail_plan: DetailPlan[Detail], fetched: Arrays, group: Group) -> Masses:
     full = detail_plan.sensitivity // detail_plan.rows
     keys = [_values(fetched[f"k{i}"], column.fact.type) for i, column in enumerate(planned.keys)]
+    weights = np.ma.getdata(fetched["weights"]) if "weights" in fetched else None
     masses: Masses = {}
     missing = np.ma.getmaskarray(fetched["places"])  # without keys there is a row even for no rows
     for i, places in enumerate(np.ma.getdata(fetched["places"])):
-        if not missing[i]:
-            masses[group([key[i] for key in keys])] = _weights_of_bins(np.ma.getdata(places), full)
+        if missing[i]:
+            continue
+        bins = np.ma.getdata(places)
+        found = _weights_of_bins(bins, full) if weights is None else _added(bins, np.ma.getdata(weights[i]))
+        masses[group([key[i] for key in keys])] = found
     return masses
+
+
+def _added(bins: Integers, weights: Integers) -> tuple[Integers, Integers]:
+    """Return the distinct bins in order, and their total weights where these are not 0."""
+    present, places = np.unique(bins, return_inverse=True)
+    totals = np.zeros(len(present), np.int64)
+    np.add.at(totals, places, weights)
+    filled = np.flatnonzero(totals)
+    return present[filled].astype(np.int64), totals[filled]
 
 
 def _values(fetched: NDArray[Any], key: Type) -> list[object]:

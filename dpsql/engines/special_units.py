@@ -119,6 +119,9 @@ class Limits:
     most: float = 3 / 4
     """The part that may be special, else each unit is summed."""
 
+    weighed: float = 1 / 2
+    """The same where rows are weighed in bins, not summed (histogram_sql.py)."""
+
     distinct: float = 1 / 10
     """The same where units are counted, since then all rows are grouped by unit; but for public keys, where
     rows are copied with ranks and codes alone."""
@@ -153,6 +156,7 @@ EVERYTHING = Limits(
     fewer=0,
     met=1,
     most=1,
+    weighed=1,
     distinct=1,
     copies=0,
     repeated=100,
@@ -196,8 +200,8 @@ class SpecialUnits:
     _tables: dict[_Place, _Found] = field(default_factory=dict)
     _asked: Asked = field(default_factory=Asked)
 
-    def special(self, planned: MeasurePlan, source: RowSource, size: int) -> Special | None:
-        """Return the special rows of a table of that size; None if there are too many to be summed apart."""
+    def special(self, planned: MeasurePlan, source: RowSource, size: int, part: float) -> Special | None:
+        """Return the special rows of a table of that size; None if they are more than this part of it."""
         scan, squares = source.scan, most_squares(planned)
         counted = Counted(scan, () if squares is None else plain_keys(planned, scan))
         if squares is not None and counted.keys and self._asked.again(_place([counted]), self.limits.keys):
@@ -213,7 +217,7 @@ class SpecialUnits:
             rows, units = self._above(found, limit)
         needed, many = Needed.of(planned, scan), rows > self.limits.distinct * size
         small = needed.fixed and isinstance(planned.rule, PublicKeys)
-        if rows > self.limits.most * size or (many and counts_units(planned) and not small):
+        if rows > part * size or (many and counts_units(planned) and not small):
             return None
         near = beside(planned.measure.relation, scan)
         if not rows and not found.nobody:
@@ -224,8 +228,8 @@ class SpecialUnits:
         apart = unowned if found.nobody else None
         if not rows:
             return Special(nobody=apart)
-        part = self.limits.copied if needed.fixed else self.limits.long
-        columns, most, soon = needed.copied(near), round(part * size), rows <= self.limits.at_once * size
+        copied = self.limits.copied if needed.fixed else self.limits.long
+        columns, most, soon = needed.copied(near), round(copied * size), rows <= self.limits.at_once * size
         copy = None
         if rows <= most and needed.short and are_short(near):  # else nothing bounds what a copy takes
             copy = self._copied(counted, found, limit, columns, most if near else 0, soon)
@@ -239,7 +243,9 @@ class SpecialUnits:
         read = copy.read(read, needed, None if limit == copy.above else units)
         return Special(read, apart, needed.keys)
 
-    def of_several(self, planned: MeasurePlan, sources: Sequence[RowSource], size: int) -> Special | None:
+    def of_several(
+        self, planned: MeasurePlan, sources: Sequence[RowSource], size: int, part: float
+    ) -> Special | None:
         """Return the special rows of several scans, whose rows UNION ALL puts together; see ``special``."""
         if max(each.fan for each in sources) > _MOST_FAN:
             return None
@@ -257,8 +263,7 @@ class SpecialUnits:
             if self._comes_again(met, rows, size):
                 counted, found = met, self._found(met, limit)
                 rows, _ = self._above(found, limit)
-        part = self.limits.distinct if counts_units(planned) else self.limits.most
-        if rows > part * size:
+        if rows > (self.limits.distinct if counts_units(planned) else part) * size:
             return None
         links = {each.scan: self._links(each, found) for each in counted if rows or found.nobody}
         above = {scan: _of_units(each, limit) for scan, each in links.items()}

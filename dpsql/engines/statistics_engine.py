@@ -40,7 +40,8 @@ class StatisticsEngine:
     def measure(self, planned: MeasurePlan) -> ExactTable | None:
         """Return the exact table of a measure; None if this engine fails."""
         try:
-            return measured(planned, self._all, self._arrays, self._sums.statement)
+            sums = self._sums
+            return measured(planned, self._all, self._arrays, sums.statement, special_of=sums.special)
         except duckdb.InterruptException:
             raise
         except (duckdb.Error, MemoryError):

@@ -1,6 +1,7 @@
 """Measures whose every call may be planned by an engine that knows the ends of its columns.
 
     SUM(price * (1 - discount)) WHERE day < DATE '1998-09-02'    yes
+    MEDIAN(age), MEDIAN(CAST(price AS DOUBLE))                   yes: numbers are clamped and put into bins
     SUM(epoch_ns(seen))                                          no: planning computes it of the least and the
                                                                  largest value, and fails where that fails
 
@@ -18,6 +19,7 @@ from typing import assert_never
 
 from dpsql.facts.schema import fact_of, facts_of
 from dpsql.ir.column import Kind
+from dpsql.ir.detail import Detail
 from dpsql.ir.measure import Measure
 from dpsql.ir.relation import (
     Aggregate,
@@ -46,8 +48,18 @@ _NUMBERS = (Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT, Kind.BOOLEAN, Kind.NULL)
 
 def known_calls(measure: Measure) -> bool:
     """Whether a measure calls nothing but what is on the list, and has no aggregate or window below it."""
-    scalars = _scalars(measure)
-    return not measure.details and all(_known(scalar, relation) for relation, scalar in scalars)
+    binned = all(_in_bins(detail, measure.relation) for detail in measure.details)
+    return binned and all(_known(scalar, relation) for relation, scalar in _scalars(measure))
+
+
+def _in_bins(detail: Detail, relation: Relation) -> bool:
+    """Whether a detail puts numbers into bins, and all calls of its scalars are on the list."""
+    if detail.numbers_read is None:
+        return False
+    argument, condition = detail.numbers_read
+    read = [argument] if condition is None else [argument, condition]
+    numbers = fact_of(argument, facts_of(relation)).type.kind in _NUMBERS
+    return numbers and all(_known(scalar, relation) for scalar in read)
 
 
 def _known(scalar: Scalar | None, relation: Relation) -> bool:

@@ -30,6 +30,11 @@ class Detail(ABC):
     @abstractmethod
     def width(self) -> int: ...
 
+    @property
+    def numbers_read(self) -> tuple[Scalar, Scalar | None] | None:
+        """The argument and the condition, if all that is done with numbers is to put them into even bins."""
+        return None
+
 
 @dataclass(frozen=True, slots=True)
 class BoundSearch(Detail):

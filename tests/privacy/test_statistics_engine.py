@@ -11,6 +11,7 @@ import pytest
 
 import dpsql
 from dpsql.audit.oracles import plan_of
+from dpsql.details.quantiles.sql import bin_sql
 from dpsql.engines.duckdb import DuckDB, lock_down
 from dpsql.engines.statistics_engine import StatisticsEngine
 from dpsql.facts import known_calls as calls
@@ -18,7 +19,8 @@ from dpsql.facts.known_calls import known_calls
 from dpsql.functions import ArgumentError, shelf
 from dpsql.functions.core.meaning import call, fact_of
 from dpsql.functions.core.printing import sql_of
-from dpsql.ir.column import VARCHAR, Fact, type_named
+from dpsql.ir.column import VARCHAR, Fact, Interval, Kind, type_named
+from dpsql.ir.grid import grid_of
 from dpsql.ir.scalar import Call, Literal, Ref, Scalar
 from dpsql.session import Session
 
@@ -42,6 +44,7 @@ seen = {}
 QUESTIONS = (
     "SELECT COUNT(*), SUM(age) FROM people",
     "SELECT town, SUM(age), AVG(age) FROM people WHERE seen < TIMESTAMP '2030-01-01' GROUP BY town",
+    "SELECT town, COUNT(*), MEDIAN(age), QUANTILE(age / 2, 0.9) FROM people GROUP BY town",
 )
 
 
@@ -71,7 +74,8 @@ def exact(session: Session, sql: str) -> list[object]:
     (planned,) = plan_of(session, sql, 1.0).measures
     for _ in range(2):
         table = session.engine.measure(planned)
-    return sorted(zip(table.groups, table.sums.tolist(), strict=True), key=repr)
+    details = [repr(sorted(masses.items(), key=repr)) for masses in table.details]
+    return [*sorted(zip(table.groups, table.sums.tolist(), strict=True), key=repr), *details]
 
 
 def test_the_second_measure_of_a_table_is_made_there(path: Path) -> None:
@@ -83,8 +87,18 @@ def test_the_second_measure_of_a_table_is_made_there(path: Path) -> None:
             assert exact(db._open(), sql) == found
 
 
-def test_calls_that_are_not_on_the_list_are_left_to_the_first_engine(path: Path) -> None:
-    sql = "SELECT COUNT(*) FROM people WHERE epoch_ms(seen) > 0"
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT COUNT(*) FROM people WHERE epoch_ms(seen) > 0",
+        "SELECT MEDIAN(age) FILTER (WHERE epoch_ms(seen) > 0) FROM people",
+        "SELECT MEDIAN(greatest(0, least(epoch_ms(seen), 10))) FROM people",
+        "SELECT MEDIAN(seen) FROM people WHERE seen BETWEEN DATE '2024-01-01' AND DATE '2024-12-31'",
+        "SELECT MEDIAN(age * 1e9) FROM people",
+        "SELECT MODE(town) FROM people",
+    ],
+)
+def test_calls_that_are_not_on_the_list_are_left_to_the_first_engine(path: Path, sql: str) -> None:
     with dpsql.connect(path) as db:
         (planned,) = plan_of(db._open(), sql, 1.0).measures
         assert not known_calls(planned.measure)
@@ -202,6 +216,20 @@ def test_no_call_on_the_list_fails_at_the_ends_of_its_columns(
         at_the_ends._all(f"SELECT count({sql}), min({sql}) FROM ends WHERE ({sql}) IS NOT NULL")
         tried += 1
     assert tried
+
+
+NUMBERS = [name for name in ENDS if type_named(name.strip()).kind in (Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT)]
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+@pytest.mark.parametrize("ends", [(0, 100), (-5, 90_000), (-1e300, 1e300), (0, 2.0**60)])
+def test_no_bin_fails_at_the_ends_of_its_column(
+    at_the_ends: StatisticsEngine, name: str, ends: tuple[float, float]
+) -> None:
+    fact = Fact(type_named(name))
+    place = bin_sql("x", fact, grid_of(fact, Interval(*ends)))
+    rows = f"SELECT {place} AS b FROM (SELECT x{[*ENDS].index(name)} AS x FROM ends)"
+    at_the_ends._all(f"SELECT b, count(*) FROM ({rows}) WHERE b IS NOT NULL GROUP BY b")
 
 
 def written(function: str) -> Iterator[tuple[Call, dict[str, Fact]]]:

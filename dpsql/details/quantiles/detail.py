@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from dpsql.ir.detail import Detail
-from dpsql.ir.grid import Grid, Target
+from dpsql.ir.grid import Grid, Spacing, Target
 from dpsql.ir.scalar import Scalar
 from dpsql.lazy_dataclass import dataclass
 
@@ -30,3 +30,7 @@ class Histogram(Detail):
     def width(self) -> int:
         """Return how many numbers are released for each group."""
         return 2 * len(self.targets)
+
+    @property
+    def numbers_read(self) -> tuple[Scalar, Scalar | None] | None:
+        return None if self.grid.spacing is Spacing.LOG else (self.argument, self.condition)

@@ -13,7 +13,7 @@ from typing import assert_never
 from dpsql.detail_kinds import Arrays, Group, Reads, Rows
 from dpsql.details.quantiles.detail import Histogram
 from dpsql.engines.dialect import DUCKDB, Dialect
-from dpsql.engines.histogram_sql import histogram, histogram_reads
+from dpsql.engines.histogram_sql import Binned, histogram, histogram_reads
 from dpsql.engines.number_sql import clamped_sql
 from dpsql.engines.relation_sql import type_in
 from dpsql.ir.column import DATE, HUGEINT, TIMESTAMP, TIMESTAMPTZ, Fact, Kind
@@ -30,7 +30,8 @@ def reads(planned: MeasurePlan, detail_plan: DetailPlan[Histogram], dialect: Dia
     detail = detail_plan.detail
     fact = type_in(detail.argument, planned.measure.relation)
     place = bin_sql("x", fact, detail.grid, dialect)
-    return histogram_reads(planned, detail_plan, detail.argument, detail.condition, place, dialect)
+    binned = Binned(detail.argument, detail.condition, place, detail.grid.size)
+    return histogram_reads(planned, detail_plan, binned, dialect)
 
 
 def weights(

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dpsql.detail_kinds import Arrays, Group, Reads, Rows
 from dpsql.details.votes.detail import Votes
 from dpsql.engines.dialect import DUCKDB, Dialect
-from dpsql.engines.histogram_sql import histogram, histogram_reads
+from dpsql.engines.histogram_sql import Binned, histogram, histogram_reads
 from dpsql.engines.relation_sql import type_in
 from dpsql.ir.column import VARCHAR, Fact, Kind
 from dpsql.ir.plan import DetailPlan, MeasurePlan
@@ -22,7 +22,8 @@ def reads(planned: MeasurePlan, detail_plan: DetailPlan[Votes], dialect: Dialect
     detail = detail_plan.detail
     fact = type_in(detail.argument, planned.measure.relation)
     place = value_sql("x", fact, detail, dialect)
-    return histogram_reads(planned, detail_plan, detail.argument, detail.condition, place, dialect)
+    binned = Binned(detail.argument, detail.condition, place, len(detail.values))
+    return histogram_reads(planned, detail_plan, binned, dialect)
 
 
 def weights(
