@@ -1,7 +1,10 @@
 """The number of distinct values, when each unit may claim only a few of them.
 
     units   1 1 1 2 2 3          each unit, in order, claims up to ``most`` of its values that no unit
-    values  a b c a b a          before it has claimed: most = 1 gives 1-a, 2-b, and 3 nothing
+    values  a b c a b a          before it has claimed: most = 1 gives 3-a, 1-b, and 2 nothing
+
+Units that have ``most`` values or fewer are light and come first: they claim all that they have. What the
+others claim is then among the values that no light unit has.
 
 Claim   one unit changes the claimed values by at most ``most`` in L1, over all groups of values together,
         and so by at most ``most`` in L2 too (all of them may be in one group).
@@ -11,7 +14,8 @@ Proof   Let S and S' be the values claimed so far without and with unit u. S is 
         min(most, |F'|) <= min(most, |F|) values. A value that it claims of F and that is free in F' comes
         no later in F', so it is claimed there too. So S stays within S', and S' grows by no more than S.
         This needs an order of units, and for each unit an order of its values, that are functions of the
-        unit and of the value alone: here both follow the input numbers.
+        unit and its own pairs, and of the value: here light units are first, and then both follow the input
+        numbers.
         (Knop and Steinke 2023 have the bound for the largest matching; this one needs no search.)
         In ``_claim_in_rounds`` all units claim at once their first ``most`` values that do not refuse them,
         and a value refuses all but the first unit that claimed it. The result is the same: if it is so for
@@ -34,11 +38,14 @@ _UNCLAIMED = 2**31 - 1
 _ROUNDS = 12
 
 
-def claimed(units: NDArray[Any], values: NDArray[Any], groups: NDArray[Any], most: int) -> NDArray[np.int64]:
+def claimed(
+    units: NDArray[Any], values: NDArray[Any], groups: NDArray[Any], most: int, heavy: bool = False
+) -> NDArray[np.int64]:
     """Return the positions, in these pairs, of one pair for each claimed value.
 
-    All are 64-bit integers. Units and each unit's values claim in the order of their numbers. The same value
-    in another group is another value. No pair is repeated.
+    All are 64-bit integers. Light units claim first, then the others, and each unit's values, in the order of
+    their numbers. The same value in another group is another value. No pair is repeated. Of ``heavy`` units
+    alone, these are the pairs of values that no light unit has, and may be few.
     """
     if not len(units):
         return np.empty(0, dtype=np.int64)
@@ -49,9 +56,23 @@ def claimed(units: NDArray[Any], values: NDArray[Any], groups: NDArray[Any], mos
     pairs |= value
     pairs.sort()
     unit, value = (pairs >> 32).astype(np.int32), pairs.astype(np.int32)
-    keepers = np.full(len(places), _UNCLAIMED, dtype=np.int32)
-    taken: NDArray[np.int64] = places[_claim_in_rounds(unit, value, keepers, most)]
+    found = np.zeros(len(places), dtype=np.bool_)
+    if not heavy:
+        light = _are_light(unit, most)
+        found[value[light]] = True
+        rest = ~(light | found[value])
+        unit, value = unit[rest], value[rest]
+    if len(unit):
+        keepers = np.full(len(places), _UNCLAIMED, dtype=np.int32)
+        found |= _claim_in_rounds(unit, value, keepers, most)
+    taken: NDArray[np.int64] = places[found]
     return taken
+
+
+def _are_light(units: NDArray[np.int32], most: int) -> NDArray[np.bool_]:
+    """Mark the pairs of units that have ``most`` of them or fewer; units are in order."""
+    sizes = np.diff(np.append(np.flatnonzero(_changes(units)), len(units)))
+    return np.repeat(sizes <= most, sizes)
 
 
 def _small_numbers(units: NDArray[Any]) -> NDArray[np.int64]:

@@ -4,10 +4,18 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
+from pathlib import Path
 
+import duckdb
 import numpy as np
 import pytest
 
+import dpsql
+from dpsql.audit.oracles import plan_of
+from dpsql.details.matching import sql as printed
+from dpsql.engines.dialect import DUCKDB
+from dpsql.engines.duckdb import DuckDB
+from dpsql.engines.exact_tables import measured
 from dpsql.mechanisms import matching
 from dpsql.mechanisms.matching import claimed
 
@@ -23,7 +31,8 @@ def taken(pairs: Pairs, most: int) -> list[int]:
 
 def by_hand(pairs: Pairs, most: int) -> list[int]:
     found: set[int] = set()
-    for unit in sorted({unit for unit, _ in pairs}):
+    sizes = Counter(unit for unit, _ in pairs)
+    for unit in sorted(sizes, key=lambda unit: (sizes[unit] > most, unit)):
         free = sorted(value for each, value in pairs if each == unit and value not in found)
         found |= set(free[:most])
     return sorted(found)
@@ -43,7 +52,7 @@ def drawn(generator: np.random.Generator, units: int, values: int, pairs: int) -
 def test_the_example() -> None:
     pairs = {(1, 10), (1, 11), (1, 12), (2, 10), (2, 11), (3, 10)}
     assert taken(pairs, 1) == [10, 11]
-    assert taken(pairs, 2) == [10, 11]
+    assert taken(pairs, 2) == [10, 11, 12], "units 2 and 3 leave a value to unit 1"
     assert taken(pairs, 3) == [10, 11, 12]
     assert taken(set(), 3) == []
 
@@ -144,3 +153,71 @@ def test_a_value_in_two_groups_is_two_values() -> None:
     assert len(claimed(units, values, groups, 2)) == 2
     alone = claimed(units[1:2], values[1:2], groups[1:2], 1)
     assert alone.tolist() == [0]
+
+
+# ---- the pairs that are read ---------------------------------------------------------------------------
+
+POLICY = """
+[budget]
+epsilon = 100
+delta = 1e-6
+[unit]
+table = "people"
+key = "id"
+[tables.people.columns]
+id = {}
+[tables.visits]
+unit = { column = "id" }
+rows_per_unit = 4
+[tables.visits.columns]
+ward = { values = ["a", "b"] }
+kind = {}
+note = {}
+"""
+COUNTED = (
+    "SELECT COUNT(DISTINCT note) FROM visits",
+    "SELECT COUNT(DISTINCT note) FROM visits WHERE note = 'none'",
+    "SELECT ward, COUNT(DISTINCT note) FROM visits GROUP BY ward",
+    "SELECT ward, COUNT(DISTINCT note) FILTER (WHERE kind > 1) FROM visits GROUP BY ROLLUP (ward)",
+    "SELECT kind, COUNT(*), COUNT(DISTINCT note) FROM visits GROUP BY kind",
+    "SELECT OPTIONS(max_values_contributed = 1) kind, COUNT(DISTINCT note) FROM visits GROUP BY kind, ward",
+)
+
+
+@pytest.mark.parametrize("unit", ["BIGINT", "VARCHAR", "HUGEINT"])
+def test_the_counts_are_those_of_all_pairs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, unit: str
+) -> None:
+    """Some have more than they may claim, of values that others have and have not."""
+    path = tmp_path / "notes.duckdb"
+    with duckdb.connect(str(path)) as connection:
+        connection.execute(f"CREATE TABLE people AS SELECT CAST(n AS {unit}) AS id FROM range(60) AS t(n)")
+        connection.execute(
+            "CREATE TABLE visits AS SELECT id, ['a', 'b', 'c'][1 + (hash(i, id) % 4)::INTEGER] AS ward, "
+            "nullif((hash(id, i, 1) % 4)::INTEGER, 0) AS kind, 'n' || (hash(i, id, 2) % 90) AS note "
+            "FROM people, range(12) AS t(i) WHERE i < hash(id) % 13"
+        )
+    path.with_suffix(".toml").write_text(POLICY)
+
+    def counts(db: dpsql.Connection) -> list[object]:
+        engine = db._open().engine
+        assert isinstance(engine, DuckDB)
+        plans = [each for sql in COUNTED for each in plan_of(db._open(), sql, 1.0).measures]
+        tables = [measured(each, engine._all, engine._arrays) for each in plans]
+        return [
+            {repr(group): weights.tolist() for group, (_, weights) in masses.items()}
+            for table in tables
+            for masses in table.details
+        ]
+
+    with dpsql.connect(path) as db:
+        found = counts(db)
+        monkeypatch.setattr(
+            printed,
+            "_pairs_of_heavy",
+            lambda read, keys, most: printed._all_pairs(read, ", ".join(keys), unit == "BIGINT", DUCKDB),
+        )
+        assert counts(db) == found
+    assert len(found) == len(COUNTED)
+    assert found[1] == {}
+    assert all(found[:1] + found[2:])
