@@ -18,7 +18,7 @@ from dpsql.engines.printed_once import PrintedOnce
 from dpsql.engines.stored_groups import Store
 from dpsql.errors import refuse
 from dpsql.functions import ArgumentError
-from dpsql.ir.column import Value
+from dpsql.ir.column import Kind, Value
 from dpsql.ir.detail import Detail
 from dpsql.ir.plan import DetailPlan, MeasurePlan
 from dpsql.ir.synthetic import SyntheticRows
@@ -81,7 +81,7 @@ def measured(
         return coded(planned, arrays_of)
     width = len(planned.keys)
     kinds = [column.fact.type.kind for column in planned.keys]
-    plain = TEXTED.isdisjoint(kinds)
+    plain = (TEXTED | {Kind.FLOAT}).isdisjoint(kinds)
 
     def group(row: Sequence[Any]) -> tuple[Value, ...]:
         if plain:

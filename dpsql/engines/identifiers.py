@@ -6,6 +6,7 @@ patients -> main."patients"        archive.visits -> "archive"."visits"        '
 from __future__ import annotations
 
 import datetime
+import math
 
 from dpsql.ir.column import Kind, Value
 
@@ -27,7 +28,12 @@ def table_sql(name: str) -> str:
 
 
 def fetched(value: object, kind: Kind) -> Value:
-    """Convert a fetched key to a Python value; dates that Python cannot represent stay text."""
+    """Convert a fetched key to a Python value; dates that Python cannot represent stay text.
+
+    NaN is one object: so it is equal to itself in a tuple, as it is in SQL.
+    """
+    if isinstance(value, float) and math.isnan(value):
+        return math.nan
     if value is None or not isinstance(value, str):
         return value  # type: ignore[return-value]  # NULL or a number: all else is fetched as text
     try:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 from test_light_units import db, everything
 from test_light_units import no_fan_out as without_fan_out
@@ -104,6 +106,41 @@ def test_bins_that_are_added_up_are_those_that_are_listed(
     assert any(
         weight % 2**20 for each in added for masses in each for bins in masses.values() for _, weight in bins
     )
+
+
+OF_FLOATS = """
+[budget]
+epsilon = 1000
+delta = 1e-6
+[unit]
+table = "people"
+key = "id"
+[tables.people.columns]
+id = {}
+[tables.visits]
+unit = { column = "id" }
+rows_per_unit = 4
+[tables.visits.columns]
+score = {}
+stars = { range = [0, 20] }
+"""
+
+
+@pytest.mark.parametrize("kind", ["DOUBLE", "FLOAT"])
+def test_nan_is_one_group(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / "scores.duckdb"
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("CREATE TABLE people AS SELECT n AS id FROM range(60) AS t(n)")
+        connection.execute(
+            f"CREATE TABLE visits AS SELECT id, ['nan', '-0', '1.5'][1 + i % 3]::{kind} AS score, i AS stars "
+            "FROM people, range(12) AS t(i) WHERE i <= id % 12"
+        )
+    path.with_suffix(".toml").write_text(OF_FLOATS)
+    with dpsql.connect(path) as db:
+        [planned] = plan_of(db._open(), "SELECT score, MEDIAN(stars) FROM visits GROUP BY 1", 1.0).measures
+        found = weights(db, planned, everything(db)[1].special)
+        assert found == weights(db, planned, None)
+        assert found[0].keys() == {"(nan,)", "(0.0,)", "(1.5,)"}
 
 
 def one_row_too_many(patch: pytest.MonkeyPatch) -> None:
