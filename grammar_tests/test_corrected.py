@@ -183,7 +183,8 @@ def weights(
     """Return the weights of each detail by group; groups without any are as if they were not there."""
     table = measured(planned, engine._all, engine._arrays, special_of=special_of)
     return [
-        {repr(group): np.array(found).tolist() for group, found in masses.items()} for masses in table.details
+        {repr(group): np.array(found).tolist() for group, found in masses.items() if len(found[0])}
+        for masses in table.details
     ]
 
 

@@ -37,7 +37,8 @@ def exact(table: ExactTable) -> list[dict[str, list[int]]]:
     """Return the sums and the weights of bins by group."""
     rows = zip(table.groups, table.sums.tolist(), strict=True)
     weights = [
-        {repr(group): np.array(found).tolist() for group, found in masses.items()} for masses in table.details
+        {repr(group): np.array(found).tolist() for group, found in masses.items() if len(found[0])}
+        for masses in table.details
     ]
     return [{repr(group): sums for group, sums in rows if any(sums)}, *weights]
 

@@ -11,25 +11,25 @@ groups whose number is private, it returns lists of rows, as DuckDB's MEDIAN kee
 Of large tables all rows are counted, and the rows of special units are weighed apart:
 
     A    the full weight                      all rows; no unit is read, and no path to it
-    B    the full weight less their own       rows of units with more than M rows
-    C    the full weight                      rows of nobody
+    B    their own weight less the full       rows of units with more than M rows
+    C    less the full weight                 rows of nobody
 
-Claim   A - B - C are the weights of each unit's rows, number by number.
+Claim   A + B + C are the weights of each unit's rows, number by number.
 Proof   COUNT(x), clipped to M rows, counts the same rows (``_counting``): a unit that is not special for it
         has at most M rows with a bin (facts/light_units.py), each of full weight. All rows of a special unit
         are read in B, where m counts them over all groups, those on no list too. C is what A has of nobody.
-        Whole numbers are added up. See corrected_sql.py.
+        Whole numbers are added up, in the groups that SQL tells apart. See corrected_sql.py.
 Test    tests/privacy/test_light_histograms.py, grammar_tests/test_corrected.py
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 from dpsql.detail_kinds import Apart, Arrays, Group, Reads, Rows
 from dpsql.engines.corrected_sql import Special
@@ -46,7 +46,7 @@ from dpsql.ir.grid import MOST_BINS
 from dpsql.ir.plan import DetailPlan, MeasurePlan, Norm, PublicKeys, Shape
 from dpsql.ir.scalar import Scalar
 from dpsql.ir.statistic import Family, Part, Statistic
-from dpsql.ir.table import Masses
+from dpsql.ir.table import Mass, Masses
 from dpsql.late_numpy import np
 from dpsql.lazy_dataclass import dataclass
 
@@ -143,19 +143,22 @@ class _Histogram:
         """Print the full weight of all rows."""
         rows = f"({self._rows(reading)})"
         if self._is_added_up():
-            return self._listed(self._sums(f"count(*) * {self.full}::HUGEINT", rows))
+            return self._listed(self._weights(self.full, rows))
         return f"SELECT {', '.join([*self._shown(), 'list(b) AS places'])} FROM {rows}{self._tail()}"
 
     def corrected(self, special: Special) -> Reads:
-        """Return the full weight of all rows, and what is too much of it."""
+        """Print the full weight of all rows, less what is too much of it."""
         units = reads_units(_counting(self.planned, self.detail_plan, self.binned).measure)
         too_much = [] if special.units is None else [self._of_special(special.units, special.codes)]
         if special.nobody is not None and not units:
-            too_much.append(self._weights(f"{self.full}", f"({self._rows(special.nobody)})"))
-        reads = [self.counted(Reading(units=units))]
-        if too_much:
-            reads.append(self._listed(" UNION ALL ".join(f"SELECT * FROM ({each})" for each in too_much)))
-        return Reads(tuple(reads))
+            too_much.append(self._weights(-self.full, f"({self._rows(special.nobody)})"))
+        if not too_much:
+            return Reads((self.counted(Reading(units=units)),))
+        everything = self._weights(self.full, f"({self._rows(Reading(units=units))})")
+        weights = " UNION ALL ".join(f"SELECT * FROM ({each})" for each in (everything, *too_much))
+        if self._is_added_up():
+            weights = self._sums("sum(w)", f"({weights})")
+        return Reads((self._listed(weights),))
 
     def _of_special(self, reading: Reading, codes: Mapping[int, tuple[str, ...]]) -> str:
         apart, once = reading.read_once()
@@ -166,7 +169,7 @@ class _Histogram:
             f"{decoded_sql(key, codes[place])} AS {key}" if place in codes else key
             for place, key in enumerate(self.keys)
         ]
-        weights = self._weights(f"{self.full} - h.w", f"{source}{where}")
+        weights = self._weights(f"h.w - {self.full}", f"{source}{where}")
         return f"SELECT {', '.join([*values, 'b', 'w'])} FROM ({with_} {weights})"
 
     def by_bins(self, proved: bool) -> str:
@@ -217,10 +220,11 @@ class _Histogram:
         by = ", ".join([*self.keys, "b"])
         return f"SELECT {by}, {weight} AS w FROM {source} GROUP BY {by}"
 
-    def _weights(self, weight: str, source: str) -> str:
+    def _weights(self, weight: str | int, source: str) -> str:
         """Print the weight of each row, or their sum in each bin of a group."""
         if self._is_added_up():
-            return self._sums(f"sum(CAST({weight} AS BIGINT))", source)
+            total = f"count(*) * {weight}::HUGEINT" if isinstance(weight, int) else f"sum({weight})"
+            return self._sums(total, source)
         return f"SELECT {', '.join([*self.keys, 'b'])}, CAST({weight} AS BIGINT) AS w FROM {source}"
 
     def _listed(self, weights: str) -> str:
@@ -268,12 +272,8 @@ def histogram(
     """Return the bins with weight of every group, and their weights."""
     if rows:
         return _of_bins(planned, rows[0], group)
-    [masses, *too_much] = (_of_lists(planned, detail_plan, each, group) for each in arrays)
-    for each in too_much:
-        for key, (bins, weights) in each.items():
-            known, full = masses[key]
-            masses[key] = _added(np.concatenate([known, bins]), np.concatenate([full, -weights]))
-    return {key: mass for key, mass in masses.items() if len(mass[0])}
+    [fetched] = arrays
+    return _Listed(planned, detail_plan.sensitivity // detail_plan.rows, fetched, group)
 
 
 def _of_bins(planned: MeasurePlan, rows: Rows, group: Group) -> Masses:
@@ -288,28 +288,39 @@ def _of_bins(planned: MeasurePlan, rows: Rows, group: Group) -> Masses:
     return {keys: (table[:, 0], table[:, 1]) for keys, table in tables}
 
 
-def _of_lists(planned: MeasurePlan, detail_plan: DetailPlan[Detail], fetched: Arrays, group: Group) -> Masses:
-    full = detail_plan.sensitivity // detail_plan.rows
-    keys = [_values(fetched[f"k{i}"], column.fact.type) for i, column in enumerate(planned.keys)]
-    weights = np.ma.getdata(fetched["weights"]) if "weights" in fetched else None
-    masses: Masses = {}
-    missing = np.ma.getmaskarray(fetched["places"])  # without keys there is a row even for no rows
-    for i, places in enumerate(np.ma.getdata(fetched["places"])):
-        if missing[i]:
-            continue
-        bins = np.ma.getdata(places)
-        found = _weights_of_bins(bins, full) if weights is None else _added(bins, np.ma.getdata(weights[i]))
-        masses[group([key[i] for key in keys])] = found
-    return masses
+class _Listed(Mapping[tuple[Value, ...], Mass]):
+    """The weights of each group, computed when it is taken: of many groups, few are shown. Shows nothing."""
 
+    __slots__ = ("_bins", "_full", "_rows", "_weights")
 
-def _added(bins: Integers, weights: Integers) -> tuple[Integers, Integers]:
-    """Return the distinct bins in order, and their total weights where these are not 0."""
-    present, places = np.unique(bins, return_inverse=True)
-    totals = np.zeros(len(present), np.int64)
-    np.add.at(totals, places, weights)
-    filled = np.flatnonzero(totals)
-    return present[filled].astype(np.int64), totals[filled]
+    def __init__(self, planned: MeasurePlan, full: int, fetched: Arrays, group: Group) -> None:
+        self._full, self._bins = full, np.ma.getdata(fetched["places"])
+        self._weights = np.ma.getdata(fetched["weights"]) if "weights" in fetched else None
+        keys = [_values(fetched[f"k{i}"], column.fact.type) for i, column in enumerate(planned.keys)]
+        missing = np.ma.getmaskarray(fetched["places"])  # without keys there is a row even for no rows
+        groups = [*map(group, zip(*keys, strict=True))] if keys else [()] * len(missing)
+        self._rows = {key: row for row, key in enumerate(groups) if not missing[row]}
+
+    def __getitem__(self, key: tuple[Value, ...]) -> Mass:
+        row = self._rows[key]
+        bins = np.ma.getdata(self._bins[row])
+        if self._weights is None:
+            return _weights_of_bins(bins, self._full)
+        order, weights = np.argsort(bins), np.ma.getdata(self._weights[row])
+        order = order[weights[order] != 0]
+        return bins[order].astype(np.int64), weights[order]
+
+    def __iter__(self) -> Iterator[tuple[Value, ...]]:
+        return iter(self._rows)
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __repr__(self) -> str:
+        return "weights (not shown)"
+
+    def __reduce_ex__(self, protocol: object) -> NoReturn:
+        raise TypeError("exact weights are never stored")
 
 
 def _values(fetched: NDArray[Any], key: Type) -> list[object]:

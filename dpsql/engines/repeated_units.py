@@ -29,7 +29,7 @@ from dpsql.engines.relation_sql import Reading, first_link
 from dpsql.engines.row_copies import Copy, Needed, bytes_of, copy_name, copy_sql
 from dpsql.engines.special_units import KEPT, Asked, Limits
 from dpsql.engines.special_units_sql import conditions_sql, repeated_sql, sampled_sql
-from dpsql.engines.temporary_tables import TemporaryTables, dropped_if_stopped
+from dpsql.engines.temporary_tables import NamedTables, TemporaryTables, dropped_if_stopped
 from dpsql.engines.unit_totals import ANSWERS
 from dpsql.facts.lent_units import reads_units
 from dpsql.facts.light_units import RowSource, beside, plain_keys
@@ -62,6 +62,10 @@ class RepeatedUnits:
     dialect: Dialect = DUCKDB
     _tables: dict[_Place, _Found | None] = field(default_factory=dict)  # None of too many
     _asked: Asked = field(default_factory=Asked)
+    _copies: NamedTables = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._copies = NamedTables(lambda sql: self.run(sql))
 
     def counted(self, planned: MeasurePlan, source: RowSource, size: int, special: Special) -> Special:
         """Return the special rows where all others are counted in the place of their units, if few are."""
@@ -96,7 +100,7 @@ class RepeatedUnits:
                 return read
             self._uncopy(found)
             table, listed = copy_name(), tuple(sorted(columns))
-            self.run(f"CREATE TEMP TABLE {table} AS {copy_sql(scan, found.name, 0, listed, where)}")
+            self._copies.make(table, copy_sql(scan, found.name, 0, listed, where))
             found.copy = Copy(table, 0, listed, size, not where)
         return found.copy.read(read, needed, None)
 
@@ -104,6 +108,7 @@ class RepeatedUnits:
         """Drop all tables."""
         while self._tables:
             self._drop(self._tables.popitem()[1])
+        self._copies.drop()
 
     def _found(self, place: _Place, scan: Scan, keys: tuple[ScanColumn, ...], most: int) -> _Found | None:
         """Return the repeated units; None if they have too many rows."""
@@ -132,13 +137,15 @@ class RepeatedUnits:
 
     def _drop(self, found: _Found | None) -> None:
         if found is not None and found.name:
-            self._uncopy(found)
-            self.tables.drop(found.name)
+            try:
+                self._uncopy(found)
+            finally:  # nothing names it any more
+                self.tables.drop(found.name)
 
     def _uncopy(self, found: _Found) -> None:
-        known, found.copy = found.copy, None  # an interrupted statement leaves nothing that is not there
+        known, found.copy = found.copy, None
         if known is not None:
-            self.run(f"DROP TABLE {known.table}")
+            self._copies.drop(known.table)
 
 
 def _is_kept(found: _Found | None) -> bool:

@@ -44,7 +44,7 @@ from dpsql.engines.row_copies import (
 )
 from dpsql.engines.row_counts import RowCounts
 from dpsql.engines.special_units_sql import Counted, conditions_sql, found_sql, heavy_sql
-from dpsql.engines.temporary_tables import TemporaryTables, dropped_if_stopped
+from dpsql.engines.temporary_tables import NamedTables, TemporaryTables, dropped_if_stopped
 from dpsql.engines.unit_totals import ANSWERS
 from dpsql.engines.unit_values import nullable_sql
 from dpsql.facts.light_units import (
@@ -199,6 +199,10 @@ class SpecialUnits:
     dialect: Dialect = DUCKDB
     _tables: dict[_Place, _Found] = field(default_factory=dict)
     _asked: Asked = field(default_factory=Asked)
+    _copies: NamedTables = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._copies = NamedTables(lambda sql: self.run(sql))
 
     def special(self, planned: MeasurePlan, source: RowSource, size: int, part: float) -> Special | None:
         """Return the special rows of a table of that size; None if they are more than this part of it."""
@@ -321,18 +325,18 @@ class SpecialUnits:
         scan, links = counted.scan, self._links(counted, found)
         if not (found.where and whole):
             copied = copy_sql(scan, links, above, listed, found.where)
-            self.run(f"CREATE TEMP TABLE {table} AS {copied}")
+            self._copies.make(table, copied)
         else:
             most = min(most, room // bytes_of(columns, 1))
             copied = copy_sql(scan, links, above, listed)
-            self.run(f"CREATE TEMP TABLE {table} AS {copied} LIMIT {most + 1}")
-            with dropped_if_stopped(self.tables, table):
+            self._copies.make(table, f"{copied} LIMIT {most + 1}")
+            with dropped_if_stopped(self._copies, table):
                 [(there,)] = self.run(f"SELECT count(*) FROM {table}")
             assert isinstance(there, int)
             rows = there
             if rows > most:
                 found.too_many = True
-                self.run(f"DROP TABLE {table}")
+                self._copies.drop(table)
                 return None
         found.copy = Copy(table, above, listed, bytes_of(columns, rows), whole)
         return found.copy
@@ -348,9 +352,9 @@ class SpecialUnits:
         return self.limits.bytes - taken
 
     def _uncopy(self, found: _Found) -> None:
-        known, found.copy = found.copy, None  # an interrupted statement leaves nothing that is not there
+        known, found.copy = found.copy, None
         if known is not None:
-            self.run(f"DROP TABLE {known.table}")
+            self._copies.drop(known.table)
 
     def _comes_again(self, counted: Sequence[Counted], rows: int, size: int) -> bool:
         """Note that conditions are asked for, of so many special rows; return whether they are counted."""
@@ -402,12 +406,14 @@ class SpecialUnits:
         """Drop all tables."""
         while self._tables:
             self._drop(self._tables.popitem()[1])
+        self._copies.drop()
+        self.tables.drop()
 
     def _drop(self, found: _Found) -> None:
-        self._uncopy(found)
-        while found.links:
-            self.tables.drop(found.links.popitem()[1])
-        self.tables.drop(found.units)
+        try:
+            self._uncopy(found)
+        finally:  # nothing names them any more
+            self.tables.drop(found.units, *found.links.values())
 
 
 def _place(counted: Sequence[Counted]) -> _Place:

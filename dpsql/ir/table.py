@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NoReturn, TypeAlias, overload
 
 from dpsql.ir.column import Value
@@ -14,8 +14,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray  # numpy loads its typing apart, and slowly
 
 
-Masses: TypeAlias = "dict[tuple[Value, ...], tuple[NDArray[np.int64], NDArray[np.int64]]]"
-"""For each group, the places with weight, in order, and their weights."""
+Mass: TypeAlias = "tuple[NDArray[np.int64], NDArray[np.int64]]"
+"""The places with weight, in order, and their weights."""
+
+Masses: TypeAlias = "Mapping[tuple[Value, ...], Mass]"
+"""Those of each group."""
 
 
 class ExactGroups(Sequence[tuple[Value, ...]]):

@@ -64,7 +64,11 @@ def weights(
     engine, _ = everything(db)
     table = measured(planned, engine._all, engine._arrays, special_of=special_of)
     return [
-        {repr(group): list(zip(*map(list, found), strict=True)) for group, found in masses.items()}
+        {
+            repr(group): list(zip(*map(list, found), strict=True))
+            for group, found in masses.items()
+            if len(found[0])
+        }
         for masses in table.details
     ]
 

@@ -13,7 +13,7 @@ from dpsql.ir.table import Masses
 from dpsql.late_numpy import np
 from dpsql.mechanisms.blocks import medians
 from dpsql.mechanisms.exponential import Choose, Integers
-from dpsql.release.groups import plain
+from dpsql.release.groups import weighed
 
 
 def released(
@@ -26,10 +26,12 @@ def released(
     """Return one number for every group that is shown: the chosen bin."""
     if not groups:
         return np.zeros((0, 1), np.int64)
-    blocks_of = {plain(group): blocks for group, blocks in weights.items()}
-    empty = np.zeros(0, np.int64), np.zeros(0, np.int64)
-    blocks = [blocks_of.get(plain(group), empty) for group in groups]
     chosen = medians(
-        blocks, detail_plan.blocks, BINS, Fraction(detail_plan.epsilon), detail_plan.sensitivity, choose
+        weighed(weights, groups),
+        detail_plan.blocks,
+        BINS,
+        Fraction(detail_plan.epsilon),
+        detail_plan.sensitivity,
+        choose,
     )
     return chosen[:, np.newaxis]

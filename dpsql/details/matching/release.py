@@ -12,7 +12,7 @@ from dpsql.ir.plan import DetailPlan
 from dpsql.ir.table import Masses
 from dpsql.late_numpy import np
 from dpsql.mechanisms.exponential import Choose
-from dpsql.release.groups import plain
+from dpsql.release.groups import weighed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray  # numpy loads its typing apart, and slowly
@@ -27,6 +27,5 @@ def released(
 ) -> NDArray[np.int64]:
     """Return the noisy count of every group that is shown; a group without weights counts as 0."""
     assert detail_plan.noise is not None
-    claims = {plain(group): int(numbers.sum()) for group, (_, numbers) in weights.items()}
-    counts = np.array([claims.get(plain(group), 0) for group in groups], dtype=np.int64)
+    counts = np.array([numbers.sum() for _, numbers in weighed(weights, groups)], dtype=np.int64)
     return (counts + draw(detail_plan.noise, len(groups))).reshape(-1, 1)

@@ -15,7 +15,7 @@ from dpsql.late_numpy import np
 from dpsql.mechanisms.density import chosen_distances
 from dpsql.mechanisms.exponential import Choose, Integers
 from dpsql.mechanisms.quantiles import Histograms, answers, beyond
-from dpsql.release.groups import plain
+from dpsql.release.groups import weighed
 
 
 def released(
@@ -50,8 +50,6 @@ def released(
 
 def _concatenate(weights: Masses, groups: Sequence[tuple[Value, ...]]) -> Histograms:
     """Concatenate the histograms of the shown groups."""
-    histograms = {plain(group): histogram for group, histogram in weights.items()}
-    empty = np.zeros(0, np.int64), np.zeros(0, np.int64)
-    parts = [histograms.get(plain(group), empty) for group in groups]
+    parts = weighed(weights, groups)
     starts = np.cumsum([0, *(len(bins) for bins, _ in parts)])
     return Histograms(starts, *(np.concatenate([part[i] for part in parts]) for i in (0, 1)))

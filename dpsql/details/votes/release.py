@@ -12,7 +12,7 @@ from dpsql.ir.plan import DetailPlan
 from dpsql.ir.table import Masses
 from dpsql.late_numpy import np
 from dpsql.mechanisms.exponential import Choices, Choose, Integers
-from dpsql.release.groups import plain
+from dpsql.release.groups import weighed
 
 
 def released(
@@ -28,11 +28,9 @@ def released(
     """
     if not groups:
         return np.zeros((0, 1), np.int64)
-    weights_of = {plain(group): weighed for group, weighed in weights.items()}
     votes = np.zeros((len(groups), len(detail_plan.detail.values)), np.int64)
-    for i, group in enumerate(groups):
-        if (weighed := weights_of.get(plain(group))) is not None:
-            votes[i, weighed[0]] = weighed[1]
+    for i, (places, numbers) in enumerate(weighed(weights, groups)):
+        votes[i, places] = numbers
     losses = (votes.max(axis=1, keepdims=True) - votes).reshape(-1)
     starts = np.arange(len(groups) + 1) * len(detail_plan.detail.values)
     choices = Choices(starts, np.ones_like(losses), losses, np.zeros_like(losses))

@@ -38,8 +38,9 @@ class InSession:
             raise
         return name
 
-    def drop(self, kept: str) -> None:
-        self._define(f"DROP TABLE IF EXISTS {kept}")
+    def drop(self, *kept: str) -> None:
+        for name in kept:
+            self._define(f"DROP TABLE IF EXISTS {name}")
 
 
 class AsWritten:
@@ -48,5 +49,5 @@ class AsWritten:
     def kept(self, select: str, by: str = "") -> str:
         return f"({select})"
 
-    def drop(self, kept: str) -> None:
+    def drop(self, *kept: str) -> None:
         return None

@@ -38,6 +38,7 @@ class CachedRows:
         self._frames[name] = frame
         return name
 
-    def drop(self, kept: str) -> None:
-        self._session.catalog.dropTempView(kept)
-        self._frames.pop(kept).unpersist()
+    def drop(self, *kept: str) -> None:
+        for name in kept:
+            self._session.catalog.dropTempView(name)
+            self._frames.pop(name).unpersist()
