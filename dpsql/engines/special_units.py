@@ -74,7 +74,8 @@ class _Found:
     """A table of special ``units``, and the limit of n that it was made for; ``nobody``: and rows of nobody.
 
     ``links`` are the tables of their links, by what was counted, where they were asked for. Rows that do not
-    meet the condition ``where`` are not counted; there may be ``too_many`` to be copied.
+    meet the condition ``where`` are not counted; there may be ``too_many`` to be copied. The ``copy`` was
+    made for what was ``asked``.
     """
 
     units: str
@@ -83,6 +84,7 @@ class _Found:
     where: str = ""
     links: dict[_Place, str] = field(default_factory=dict)
     copy: Copy | None = None
+    asked: Hashable = None
     too_many: bool = False
     above: dict[int, tuple[int, int]] = field(default_factory=dict)  # limits: the rows and units above
 
@@ -311,9 +313,9 @@ class SpecialUnits:
         known, whole = found.copy, not found.where or most > 0
         if known is not None and known.has(columns, limit, whole):
             return known
-        if not (soon or self._asked.again((counted.place, columns), self.limits.copies)):
+        above, asked = limit, (counted.place, columns)
+        if not (soon or self._asked.again(asked, self.limits.copies)):
             return None
-        above = limit
         if known is not None:
             above, columns = min(above, known.above), columns | set(known.columns)
         rows = self._above(found, above)[0]
@@ -338,7 +340,7 @@ class SpecialUnits:
                 found.too_many = True
                 self._copies.drop(table)
                 return None
-        found.copy = Copy(table, above, listed, bytes_of(columns, rows), whole)
+        found.copy, found.asked = Copy(table, above, listed, bytes_of(columns, rows), whole), asked
         return found.copy
 
     def _room(self, needed: int) -> int:
@@ -347,8 +349,10 @@ class SpecialUnits:
         for each in self._tables.values():
             if taken + needed <= self.limits.bytes:
                 break
-            taken -= each.copy.bytes if each.copy else 0
-            self._uncopy(each)
+            if each.copy is not None:
+                taken -= each.copy.bytes
+                self._asked.forget(each.asked)
+                self._uncopy(each)
         return self.limits.bytes - taken
 
     def _uncopy(self, found: _Found) -> None:
