@@ -127,7 +127,9 @@ def _of_cells(finish: Finish, first: Statistic, planned: MeasurePlan, told: Boun
     """Return the facts on moments; the error is simulated for 1,000 rows, uniform over the ranges."""
     axes = [] if first.argument is None else [(first.argument, first.low, first.high)]
     axes += [] if first.other is None else [(first.other.argument, first.other.low, first.other.high)]
-    read = [axis for axis in axes if axis[0] in (finish.call.argument, *finish.call.others)] or axes
+    arguments = (finish.call.argument, *finish.call.others)
+    by_argument = {axis[0]: axis for axis in axes}  # REGR_SXY(x, x) has x twice, and AVG(x) beside it once
+    read = [by_argument[argument] for argument in arguments if argument in by_argument] or axes
     sums = np.zeros((1, planned.measure.width), dtype=np.int64)
     for position in (position for cells in finish.statistics for position in cells):
         cell = planned.measure.statistics[position]
