@@ -406,6 +406,13 @@ def test_what_shares_tells_the_same(db: dpsql.Connection) -> None:
         assert float(second) == pytest.approx(float(first), rel=1e-4), (alone, beside)
 
 
+def test_a_mean_beside_sums_of_a_column_with_itself_has_one_range(db: dpsql.Connection) -> None:
+    explained = db.explain("SELECT REGR_SXY(k, k), AVG(k), SUM(k) FROM people").to_dict()
+    pair, mean, total = (column["bounds"] for column in explained["stages"][0]["measures"][0]["columns"])
+    assert pair == [*mean, *mean]
+    assert mean == total
+
+
 def test_gaussian_noise_on_a_variance_is_smaller_in_the_second_basis(db: dpsql.Connection) -> None:
     """Evenly spread values: the error of a variance is |p| in each basis, p = (z^2 - 1/12) weighed in it.
 
