@@ -24,8 +24,9 @@ from dpsql.audit.oracles import (
 )
 from dpsql.batch.shares import strain
 from dpsql.fuzz.copies import apart
+from dpsql.fuzz.judges import weights_shown
 from dpsql.ir.plan import MeasurePlan, Plan, PublicKeys
-from dpsql.ir.table import ExactTable, Masses
+from dpsql.ir.table import ExactTable
 from dpsql.post import stages
 from dpsql.post.held_tables import holding
 from dpsql.post.projection import picked_columns
@@ -80,10 +81,6 @@ def measured_sums(exact: ExactTable, planned: MeasurePlan) -> dict[str, list[int
     return {repr(group): row for group, row in zip(groups, sums.tolist(), strict=True) if any(row)}
 
 
-def told(weights: Masses) -> dict[str, tuple[list[int], list[int]]]:
-    return {repr(group): (places.tolist(), held.tolist()) for group, (places, held) in weights.items()}
-
-
 @pytest.mark.parametrize("case", ACCEPTED, ids=ids)
 def test_sensitivity(case: Case, worlds: Worlds) -> None:
     """Removing any one unit moves the exact sums by no more than declared; order and threads do nothing.
@@ -108,7 +105,7 @@ def test_sensitivity(case: Case, worlds: Worlds) -> None:
         for engine in (*worlds.shuffles, *(one.engine for one in alike)):
             mixed = engine.measure(each)
             assert sums_of(mixed) == rows
-            assert [told(each) for each in mixed.details] == [told(each) for each in exact.details]
+            assert [*map(weights_shown, mixed.details)] == [*map(weights_shown, exact.details)]
 
 
 @pytest.mark.parametrize("case", [case for case in ACCEPTED if case.has_meaning], ids=ids)

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-import numpy as np
 import pytest
 from cases import all_cases
 from worlds import Worlds
@@ -22,6 +21,7 @@ from dpsql.engines.fast_sums import FastSums
 from dpsql.engines.measure_sql import measure_sql
 from dpsql.engines.row_cells import Row
 from dpsql.engines.special_units import EVERYTHING, Limits, SpecialUnits
+from dpsql.fuzz.judges import weights_shown
 from dpsql.ir.column import Column
 from dpsql.ir.measure import Measure
 from dpsql.ir.plan import MeasurePlan, Norm, PublicKeys, Shape, Threshold
@@ -179,13 +179,10 @@ def weights_differ(worlds: Worlds, fast: FastSums, planned: MeasurePlan) -> bool
 
 def weights(
     engine: DuckDB, planned: MeasurePlan, special_of: Callable[[MeasurePlan], Special | None] | None = None
-) -> list[dict[str, list[object]]]:
-    """Return the weights of each detail by group; groups without any are as if they were not there."""
+) -> list[dict[str, tuple[list[int], list[int]]]]:
+    """Return the weights of each detail by group."""
     table = measured(planned, engine._all, engine._arrays, special_of=special_of)
-    return [
-        {repr(group): np.array(found).tolist() for group, found in masses.items() if len(found[0])}
-        for masses in table.details
-    ]
+    return [weights_shown(masses) for masses in table.details]
 
 
 def differs(worlds: Worlds, fast: FastSums, planned: MeasurePlan) -> bool:

@@ -7,7 +7,6 @@ from itertools import islice
 from pathlib import Path
 
 import duckdb
-import numpy as np
 import pytest
 from test_corrected import all_measures
 from tiers import without_sweeps
@@ -19,6 +18,7 @@ from dpsql.engines.exact_tables import measured
 from dpsql.engines.special_units import EVERYTHING, SpecialUnits
 from dpsql.engines.statistics_engine import StatisticsEngine
 from dpsql.facts.known_calls import known_calls
+from dpsql.fuzz.judges import weights_shown
 from dpsql.ir.table import ExactTable
 
 
@@ -33,14 +33,10 @@ def second(worlds: Worlds) -> Iterator[StatisticsEngine]:
         opened.close()
 
 
-def exact(table: ExactTable) -> list[dict[str, list[int]]]:
+def exact(table: ExactTable) -> list[object]:
     """Return the sums and the weights of bins by group."""
     rows = zip(table.groups, table.sums.tolist(), strict=True)
-    weights = [
-        {repr(group): np.array(found).tolist() for group, found in masses.items() if len(found[0])}
-        for masses in table.details
-    ]
-    return [{repr(group): sums for group, sums in rows if any(sums)}, *weights]
+    return [{repr(group): sums for group, sums in rows if any(sums)}, *map(weights_shown, table.details)]
 
 
 def compared(worlds: Worlds, second: StatisticsEngine, every: int = 1) -> Iterator[bool]:

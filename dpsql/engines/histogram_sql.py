@@ -29,6 +29,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 from dpsql.detail_kinds import Apart, Arrays, Group, Reads, Rows
@@ -92,9 +93,9 @@ def histogram_reads(
         return Reads(rows=(printed.by_bins(proved),))
     if proved:
         return Reads((printed.counted(AS_UNITS),))
-    return Reads(
-        (printed.weighed(),), apart=Apart(_counting(planned, detail_plan, binned), printed.corrected)
-    )
+    counting = _counting(planned, detail_plan, binned)
+    units = reads_units(counting.measure)
+    return Reads((printed.weighed(),), apart=Apart(counting, partial(printed.corrected, units)))
 
 
 AS_UNITS = Reading()
@@ -146,9 +147,8 @@ class _Histogram:
             return self._listed(self._weights(self.full, rows))
         return f"SELECT {', '.join([*self._shown(), 'list(b) AS places'])} FROM {rows}{self._tail()}"
 
-    def corrected(self, special: Special) -> Reads:
-        """Print the full weight of all rows, less what is too much of it."""
-        units = reads_units(_counting(self.planned, self.detail_plan, self.binned).measure)
+    def corrected(self, units: bool, special: Special) -> Reads:
+        """Print the full weight of all rows, less what is too much; ``units`` says whether they are read."""
         too_much = [] if special.units is None else [self._of_special(special.units, special.codes)]
         if special.nobody is not None and not units:
             too_much.append(self._weights(-self.full, f"({self._rows(special.nobody)})"))

@@ -322,10 +322,11 @@ class SpecialUnits:
         if (found.too_many and whole) or bytes_of(columns, rows) > self.limits.bytes:
             return None
         self._uncopy(found)
-        room = self._room(bytes_of(columns, rows))
+        all_rows = found.where and whole  # how many they are is not known before
+        room = self._room(min(self.limits.bytes, bytes_of(columns, most if all_rows else rows)))
         table, listed = copy_name(), tuple(sorted(columns))
         scan, links = counted.scan, self._links(counted, found)
-        if not (found.where and whole):
+        if not all_rows:
             copied = copy_sql(scan, links, above, listed, found.where)
             self._copies.make(table, copied)
         else:

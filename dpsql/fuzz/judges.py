@@ -87,7 +87,7 @@ def fast(given: Seen, database: World) -> list[str]:
             corrected = database.fast(planned)
             if _summed(exact, planned) != _summed(corrected, planned):
                 found.append("the sums of everything, corrected, are others")
-            if list(map(_weights_shown, exact.details)) != list(map(_weights_shown, corrected.details)):
+            if list(map(weights_shown, exact.details)) != list(map(weights_shown, corrected.details)):
                 found.append("the weights of everything, corrected, are others")
     except Exception as error:  # whatever it is, it is a violation
         return [f"corrected: {type(error).__name__}: {error}"]
@@ -116,16 +116,17 @@ def order(given: Seen, database: World) -> list[str]:
         second = dict(zip(map(repr, theirs.groups), theirs.sums.tolist(), strict=True))
         if first != second:
             found.append("another order of the rows gives other sums")
-        if list(map(_weights_shown, ours.details)) != list(map(_weights_shown, theirs.details)):
+        if list(map(weights_shown, ours.details)) != list(map(weights_shown, theirs.details)):
             found.append("another order of the rows gives other weights")
     return found
 
 
-def _weights_shown(weights: Masses) -> dict[str, tuple[list[int], list[int]]]:
+def weights_shown(weights: Masses) -> dict[str, tuple[list[int], list[int]]]:
+    """Return the places and weights of each group; one without weights is as one that is not there."""
     return {
         repr(group): (places.tolist(), held.tolist())
         for group, (places, held) in weights.items()
-        if len(places)  # a group without weights is as one that is not there
+        if len(places)
     }
 
 

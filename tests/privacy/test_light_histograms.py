@@ -9,7 +9,7 @@ from typing import Any
 
 import duckdb
 import pytest
-from test_light_units import db, everything
+from test_light_units import db, everything, planned_measures
 from test_light_units import no_fan_out as without_fan_out
 
 import dpsql
@@ -20,6 +20,7 @@ from dpsql.engines.exact_tables import measured
 from dpsql.engines.fast_sums import FastSums
 from dpsql.engines.special_units import EVERYTHING
 from dpsql.facts import light_units
+from dpsql.fuzz.judges import weights_shown
 from dpsql.ir.plan import MeasurePlan
 
 __all__ = ["db"]
@@ -44,33 +45,17 @@ QUERIES = (
     "SELECT OPTIONS(rows_per_unit = 5) ward, MEDIAN(stars) FROM visits GROUP BY ward",
 )
 
-Weights = list[dict[str, list[tuple[int, int]]]]
-
 
 def measures(db: dpsql.Connection) -> Iterator[MeasurePlan]:
-    for sql in QUERIES:
-        try:
-            plan = plan_of(db._open(), sql, 1.0)
-        except dpsql.Error as error:
-            if error.code != "D304":  # groups behind a threshold need a delta
-                raise
-            continue
-        yield from (each for each in plan.measures if each.details)
+    return (each for each in planned_measures(db, QUERIES) if each.details)
 
 
 def weights(
     db: dpsql.Connection, planned: MeasurePlan, special_of: Callable[[MeasurePlan], Special | None] | None
-) -> Weights:
+) -> list[dict[str, tuple[list[int], list[int]]]]:
     engine, _ = everything(db)
     table = measured(planned, engine._all, engine._arrays, special_of=special_of)
-    return [
-        {
-            repr(group): list(zip(*map(list, found), strict=True))
-            for group, found in masses.items()
-            if len(found[0])
-        }
-        for masses in table.details
-    ]
+    return [weights_shown(masses) for masses in table.details]
 
 
 def differ(db: dpsql.Connection, copied: float = 1, few: float = 1) -> list[MeasurePlan]:
@@ -108,7 +93,7 @@ def test_bins_that_are_added_up_are_those_that_are_listed(
     monkeypatch.setattr(histogram_sql, "CELLS", 0)
     assert added == [weights(db, each, None) for each in measures(db)]
     assert any(
-        weight % 2**20 for each in added for masses in each for bins in masses.values() for _, weight in bins
+        weight % 2**20 for each in added for shown in each for _, held in shown.values() for weight in held
     )
 
 

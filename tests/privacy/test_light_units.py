@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -172,14 +172,18 @@ def db(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[dpsql.Connect
 
 
 def measures(db: dpsql.Connection) -> Iterator[MeasurePlan]:
-    for sql in QUERIES:
+    return (each for each in planned_measures(db, QUERIES) if each.measure.statistics)
+
+
+def planned_measures(db: dpsql.Connection, queries: Iterable[str]) -> Iterator[MeasurePlan]:
+    for sql in queries:
         try:
             plan = plan_of(db._open(), sql, 1.0)
         except dpsql.Error as error:
             if error.code != "D304":  # groups behind a threshold need a delta
                 raise
             continue
-        yield from (each for each in plan.measures if each.measure.statistics)
+        yield from plan.measures
 
 
 def everything(db: dpsql.Connection, copied: float = 1, few: float = 1) -> tuple[DuckDB, FastSums]:

@@ -5,6 +5,13 @@
     l    the values of all other units, which claim what they have: counted for each group
          the pairs of h whose value is not in l: a few of many
 
+Claim   what is counted of l, and what ``claimed`` finds among the ``heavy`` pairs, is what it claims of all.
+Proof   There, light units come first and claim all that they have: l. The others claim in the order of their
+        numbers among the values that are left, so no pair that is left out here matters. Who is light is told
+        by all pairs of a unit, also where few of them are left. A unit's number here is its rank in h, where
+        units are in the order of their numbers there.
+Test    tests/privacy/test_matching.py
+
 A value is identified by a 64-bit hash of group and value. Two values with one hash are counted once: that
 happens to one pair of values in 2^64, and does not depend on the units.
 """
