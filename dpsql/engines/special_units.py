@@ -28,6 +28,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import field, replace
+from typing import NamedTuple, TypeAlias
 
 from dpsql.engines.corrected_sql import Special, counts_units
 from dpsql.engines.dialect import DUCKDB, Dialect
@@ -68,6 +69,9 @@ _MOST_FAN = 2**20
 
 _Place = tuple[Hashable, ...]
 
+_Limited: TypeAlias = tuple[Sequence[Counted], int]
+"""What is counted, and the most of it that a light unit has."""
+
 
 @dataclass(slots=True)
 class _Found:
@@ -89,6 +93,16 @@ class _Found:
     above: dict[int, tuple[int, int]] = field(default_factory=dict)  # limits: the rows and units above
 
 
+class _Those(NamedTuple):
+    """The units whose n is above the limit, as they were counted, with their rows."""
+
+    counted: Sequence[Counted]
+    limit: int
+    found: _Found
+    rows: int
+    units: int
+
+
 @dataclass(frozen=True, slots=True)
 class Limits:
     """When rows are summed apart: parts are of a table's rows, times are of measures that asked before."""
@@ -103,7 +117,7 @@ class Limits:
     """The part of a table that a first measure by groups reads, so that finding out takes less time."""
 
     keys: int = 1
-    """Times that group keys are asked for before rows are counted by group."""
+    """Times that group keys are asked for before rows are counted by group, so that fewer may be special."""
 
     conditions: int = 1
     """Times that conditions are asked for before rows that they leave out are not counted, where too many are
@@ -209,18 +223,14 @@ class SpecialUnits:
     def special(self, planned: MeasurePlan, source: RowSource, size: int, part: float) -> Special | None:
         """Return the special rows of a table of that size; None if they are more than this part of it."""
         scan, squares = source.scan, most_squares(planned)
-        counted = Counted(scan, () if squares is None else plain_keys(planned, scan))
-        if squares is not None and counted.keys and self._asked.again(_place([counted]), self.limits.keys):
-            limit = squares // source.fan**2
-        else:
-            counted, limit = Counted(scan), most_rows(planned) // source.fan
-        found = self._found([counted], limit)
-        rows, units = self._above(found, limit)
-        where = conditions_sql(planned, scan, self.dialect) if rows > self.limits.few * size else ""
-        if where and self._comes_again([replace(counted, where=where)], rows, size):
-            counted = replace(counted, where=where)
-            found = self._found([counted], limit)
-            rows, units = self._above(found, limit)
+        keys, by_groups = plain_keys(planned, scan), None
+        if squares is not None and keys:
+            by_groups = [Counted(scan, keys)], squares // source.fan**2
+        by_rows = [Counted(scan)], most_rows(planned) // source.fan
+        those = self._those(by_rows, by_groups, size)
+        if those.rows > self.limits.few * size:
+            those = self._met(those, [conditions_sql(planned, scan, self.dialect)], size)
+        [counted], limit, found, rows, units = those
         needed, many = Needed.of(planned, scan), rows > self.limits.distinct * size
         small = needed.fixed and isinstance(planned.rule, PublicKeys)
         if rows > part * size or (many and counts_units(planned) and not small):
@@ -256,19 +266,13 @@ class SpecialUnits:
         if max(each.fan for each in sources) > _MOST_FAN:
             return None
         squares, keys = most_squares(planned), keys_of_several(planned, [source.scan for source in sources])
-        by_groups = [Counted(each.scan, keys[each.scan], times=each.fan) for each in sources if keys]
-        if squares is not None and by_groups and self._asked.again(_place(by_groups), self.limits.keys):
-            counted, limit = by_groups, squares
-        else:
-            counted, limit = [Counted(each.scan, times=each.fan) for each in sources], most_rows(planned)
-        found = self._found(counted, limit)
-        rows, _ = self._above(found, limit)
-        wheres = [conditions_sql(planned, each.scan) for each in counted]
-        if rows > self.limits.few * size and any(wheres):
-            met = [replace(each, where=where) for each, where in zip(counted, wheres, strict=True)]
-            if self._comes_again(met, rows, size):
-                counted, found = met, self._found(met, limit)
-                rows, _ = self._above(found, limit)
+        each_row, by_groups = [Counted(each.scan, times=each.fan) for each in sources], None
+        if squares is not None and keys:
+            by_groups = [replace(each, keys=keys[each.scan]) for each in each_row], squares
+        those = self._those((each_row, most_rows(planned)), by_groups, size)
+        if those.rows > self.limits.few * size:
+            those = self._met(those, [conditions_sql(planned, each.scan) for each in each_row], size)
+        counted, limit, found, rows, _ = those
         if rows > (self.limits.distinct if counts_units(planned) else part) * size:
             return None
         links = {each.scan: self._links(each, found) for each in counted if rows or found.nobody}
@@ -278,6 +282,26 @@ class SpecialUnits:
             Reading(several=above) if rows else None,
             Reading(units=False, several=nobody) if found.nobody else None,
         )
+
+    def _those(self, by_rows: _Limited, by_groups: _Limited | None, size: int) -> _Those:
+        """Return the units that are special by rows; or by groups, if these come again and fewer are."""
+        those = self._of(*by_rows)
+        if by_groups is None or those.rows <= self.limits.few * size:
+            return those
+        if not self._asked.again(_place(by_groups[0]), self.limits.keys):
+            return those
+        others = self._of(*by_groups)
+        return others if others.rows < those.rows else those
+
+    def _met(self, those: _Those, wheres: Sequence[str], size: int) -> _Those:
+        """Return those that are special by the rows that meet conditions, if these come again."""
+        met = [replace(each, where=where) for each, where in zip(those.counted, wheres, strict=True)]
+        again = any(wheres) and self._comes_again(met, those.rows, size)
+        return self._of(met, those.limit) if again else those
+
+    def _of(self, counted: Sequence[Counted], limit: int) -> _Those:
+        found = self._found(counted, limit)
+        return _Those(counted, limit, found, *self._above(found, limit))
 
     def _joined(self, scan: Scan, found: str, limit: int) -> Reading:
         """Read the special rows: with the units that were found, or, on DuckDB, along the path to them."""

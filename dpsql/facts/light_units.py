@@ -12,7 +12,8 @@ Proof   A row adds at most ``most`` steps to a family, on coordinates of one gro
         (plan/unit_norms.py). Copies in n grouping sets are on n disjoint sets of coordinates: n times the L1
         norm, or the squared L2 norm. c rows are in at most n c groups.
         Groups of some of the keys are unions of groups of all keys, so they are disjoint coordinates: squared
-        L2 norms add up, and each is at most c_g^2 (A + B) for c_g >= 1.
+        L2 norms add up, and each is at most c_g^2 (A + B) for c_g >= 1. The c_g rows are in at most c_g^2
+        groups of all keys.
 Claim   a unit has at most ``fan`` rows in the relation for each of its rows in ``scan``'s table; of several
         sources, its rows are no more than these sums together. Their keys, of one type, group rows alike.
 Proof   by induction. Filters drop rows; projections and windows keep them; a row of a unit's aggregate stands
@@ -273,13 +274,14 @@ def most_rows(planned: MeasurePlan) -> int:
 def most_squares(planned: MeasurePlan) -> int | None:
     """Return the sum of squared rows of a unit in groups of some keys up to which it is light.
 
-    None if squares say nothing: the clip is in L1, or the groups of a unit are limited themselves.
+    None if squares say nothing: the clip is in L1, a unit may be in fewer groups, or as many rows are light.
     """
     norm, clip = planned.bound
-    if norm is Norm.L1 or planned.groups is not None or planned.measure.sets:
+    if norm is Norm.L1 or planned.measure.sets:
         return None
     of_row, of_unit = _weights(planned)
-    return clip**2 // (_squares(of_row) + _squares(of_unit))
+    most = clip**2 // (_squares(of_row) + _squares(of_unit))
+    return most if most_rows(planned) < most and (planned.groups is None or most <= planned.groups) else None
 
 
 def _weights(planned: MeasurePlan) -> tuple[list[int], list[int]]:
