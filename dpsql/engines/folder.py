@@ -20,7 +20,7 @@ from dpsql.driver import connect
 from dpsql.engines.contents import Content, Contents, chunks, hashed
 from dpsql.engines.csv_sniffing import sniffed
 from dpsql.engines.database_names import named_by_path
-from dpsql.engines.duckdb import SHARING, STATISTICS, DuckDB, configuration, lock_down
+from dpsql.engines.duckdb import WITHOUT, DuckDB, configuration, lock_down
 from dpsql.engines.file_sql import PUSHING, csv_sql, lines_sql, parquet_files, parquet_sql
 from dpsql.engines.files import Files, State, all_files, files_of, foreign, header_of, names_in, states_of
 from dpsql.engines.identifiers import quote, table_sql
@@ -56,7 +56,7 @@ class Folder(DuckDB):
             self._paths = {table.table: table.paths for table in files}
             paths = [part for table in files for part in table.paths]
             self._timezone = "UTC" if policy is None else policy.timezone
-            lock_down(self._connection, self._timezone, paths, (STATISTICS, SHARING, *PUSHING))
+            lock_down(self._connection, self._timezone, paths, (*WITHOUT, *PUSHING))
             self._views: dict[str, str] = {}
             self._tables = tuple(map(self._create_view, files))
             self.unchanged()
