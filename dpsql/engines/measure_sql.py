@@ -170,6 +170,7 @@ def inside(
 
 
 _SEVERAL = 20  # words: fewer are planned about as fast one by one
+_SEARCHED = 100  # words: more are found sooner by a join, which DuckDB makes of list_contains
 _WORD = re.compile(r"[A-Za-z0-9_]+")
 
 
@@ -184,7 +185,8 @@ def _as_text(key: str, values: Sequence[Value], kind: Kind) -> str | None:
     words = [value for value in values if isinstance(value, str) and _WORD.fullmatch(value)]
     if kind is not Kind.TEXT or not _SEVERAL < len(values) == len(words) or "null" in map(str.lower, words):
         return None
-    return f"list_contains(CAST('[{','.join(words)}]' AS VARCHAR[]), CAST({key} AS VARCHAR))"
+    listed = f"CAST('[{','.join(words)}]' AS VARCHAR[]), CAST({key} AS VARCHAR)"
+    return f"list_position({listed}) IS NOT NULL" if len(words) <= _SEARCHED else f"list_contains({listed})"
 
 
 def _is_one_of(key: str, values: Sequence[Value], type: Type, dialect: Dialect) -> str:
