@@ -394,7 +394,7 @@ def test_a_folder_of_files_is_served(tmp_path: Path) -> None:
     made = f"COPY (SELECT i AS id, {{}} AS cost FROM range(1000) AS t(i)) TO '{folder}/visits.parquet'"
     folder.with_suffix(".toml").write_text(
         "[budget]\nepsilon = 9.0\ndelta = 1e-6\n[query]\nepsilon = 2.0\n[analysts.ana]\nepsilon = 9.0\n"
-        '[unit]\nname = "person"\ncolumn = "id"\n'
+        '[unit]\nname = "person"\ncolumn = "id"\n[tables.visits]\nrows_per_unit = 1\n'
         "[tables.visits.columns]\nid = {}\ncost = { range = [0, 500] }\n"
     )
     duckdb.execute(made.format(100))
