@@ -145,7 +145,7 @@ def test_enter_alone_makes_a_policy_that_answers(name: str, screen: Screen, sets
     for row, margins in zip(answer.rows, answer.margins, strict=True):
         if row[0] is not None:
             assert margins[at] <= expected.truth / 10, "a margin of a tenth is of use"
-            assert abs(row[at] - expected.truth) <= 3 * margins[at]  # five deviations and more
+            assert abs(row[at] - expected.truth) <= 4 * margins[at]  # seven deviations and more
     assert len(answer.rows) >= 1
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -109,12 +110,16 @@ def test_found_bounds_are_written_into_the_policy(shop: Path, capsys: pytest.Cap
     assert code == 0
     assert text.endswith("written into shop.toml: what used them is planned, and paid, anew\n")
     lines = {line.split()[0]: line for line in text.splitlines()}
-    income, amount = map(list, map(range_of, (lines["customers.income"], lines["orders.amount"])))
+    written = shop.with_suffix(".toml").read_text()
+    income, amount = map(json.loads, re.findall(r"range = (\[.*\])", written))
+    for name, found in (("customers.income", income), ("orders.amount", amount)):
+        assert range_of(lines[name]) == tuple(float(f"{end:g}") for end in found)  # six digits are shown
+    assert [*map(type, income + amount)] == [float, float, int, int]
     wanted = POLICY.replace("Income = {} ", f"Income = {{ range = {income} }} ")
-    wanted = wanted.replace("columns.amount]\n", f"columns.amount]\nrange = {[*map(int, amount)]}\n")
+    wanted = wanted.replace("columns.amount]\n", f"columns.amount]\nrange = {amount}\n")
     rows = re.findall("at most ([0-9]+) rows", lines["orders"])[0]
     wanted = wanted.replace("[tables.orders]\n", f"[tables.orders]\nrows_per_unit = {rows}\n")
-    assert shop.with_suffix(".toml").read_text() == wanted
+    assert written == wanted
     assert [line.split()[0] for line in says(capsys, shop)[1].splitlines()] == ["customers.debt"]
 
 

@@ -394,7 +394,7 @@ def test_a_folder_of_files_is_served(tmp_path: Path) -> None:
     made = f"COPY (SELECT i AS id, {{}} AS cost FROM range(1000) AS t(i)) TO '{folder}/visits.parquet'"
     folder.with_suffix(".toml").write_text(
         "[budget]\nepsilon = 9.0\ndelta = 1e-6\n[query]\nepsilon = 2.0\n[analysts.ana]\nepsilon = 9.0\n"
-        '[unit]\nname = "person"\ncolumn = "id"\n'
+        '[unit]\nname = "person"\ncolumn = "id"\n[tables.visits]\nrows_per_unit = 1\n'
         "[tables.visits.columns]\nid = {}\ncost = { range = [0, 500] }\n"
     )
     duckdb.execute(made.format(100))
@@ -426,14 +426,14 @@ def test_what_runs_is_finished_when_it_stops(own_server: Served) -> None:
 
     def ask() -> None:
         with psycopg.connect(own_server.url(), autocommit=True) as db:
-            sql = "SELECT COUNT(*) FROM range(10000) AS a(i), range(10000) AS b(i) WHERE a.i * b.i = 7"
+            sql = "SELECT COUNT(*) FROM range(20000) AS a(i), range(20000) AS b(i) WHERE a.i * b.i = 7"
             answers.extend(db.execute(sql).fetchall())
             answers.append("answered")
 
     thread = threading.Thread(target=ask)
     thread.start()
     until_logged(own_server, "login")
-    time.sleep(0.3)  # it runs by now
+    time.sleep(1)  # it runs by now
     assert own_server.stop() == 0
     thread.join()
     assert answers == [(2,), "answered"]

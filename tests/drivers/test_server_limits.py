@@ -80,7 +80,7 @@ def test_who_asks_slowly_can_still_log_in(served: Served) -> None:
         for thread in threads:
             thread.start()
         time.sleep(0.3)
-        with psycopg.connect(served.url(), autocommit=True, connect_timeout=20) as third:
+        with psycopg.connect(served.url(), autocommit=True, connect_timeout=120) as third:
             assert third.execute("SHOW is_superuser").fetchall() == [("off",)]
             assert all(thread.is_alive() for thread in threads)
         for client, thread in zip(clients, threads, strict=True):

@@ -43,6 +43,10 @@ def part_of_the_noise(patch: pytest.MonkeyPatch) -> None:
     patch.setattr("dpsql.releasing.from_system", lambda noise, size: from_system(noise, size) // 4)
 
 
+def third_of_the_noise(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr("dpsql.releasing.from_system", lambda noise, size: from_system(noise, size) // 3)
+
+
 def half_of_the_noise(patch: pytest.MonkeyPatch) -> None:
     patch.setattr("dpsql.releasing.from_system", lambda noise, size: from_system(noise, size) // 2)
 
@@ -206,25 +210,25 @@ class Planted:
 
 
 PLANTED = (
-    Planted("a quarter of the noise", part_of_the_noise, "reconstruction: presence", trials=20),
-    Planted("half of the noise", half_of_the_noise, "reconstruction: presence", trials=100, long=True),
+    Planted("a quarter of the noise", part_of_the_noise, "reconstruction: presence", trials=50),
+    Planted("a third of the noise", third_of_the_noise, "reconstruction: presence", trials=100, long=True),
     Planted("one draw of noise for all columns", one_draw_for_all, "reconstruction: presence", trials=10),
     Planted("noise from a fixed seed", fixed_seed, "differencing: leaving", 0.1, 40, long=True),
-    Planted("a tenth of the price is debited", a_tenth_is_paid, "differencing", 5.0, 80, long=True),
+    Planted("a tenth of the price is debited", a_tenth_is_paid, "differencing", 5.0, 100, long=True),
     Planted("repeats are answered anew", repeats_are_answered_anew, "reuse"),
     Planted("an older ledger is taken for the newest", older_ledgers_are_read, "reuse"),
     Planted("groups need no threshold", no_threshold, "linkage"),
     Planted("a choice is always the likeliest", choices_without_chance, "tracker: a choice", 0.1, 40, True),
     Planted(
-        "values are not clamped", values_are_not_clamped, "differencing: an extreme value", 0.2, 40, True
+        "values are not clamped", values_are_not_clamped, "differencing: an extreme value", 1.0, 70, True
     ),
     Planted("rows are not clipped", rows_are_not_clipped, "differencing: many rows", 0.1, 40, True),
     Planted(
         "values above a range are not clamped",
         high_values_are_not_clamped,
         "differencing: an extreme value",
-        0.2,
-        40,
+        1.0,
+        70,
         True,
     ),
     Planted(

@@ -108,8 +108,8 @@ def test_the_classic_example_as_it_is_released(pure: dpsql.Connection) -> None:
     """Males, males below a BMI of 25, and the same of females: at most 24/epsilon^2 in all, 12 expected.
 
     With a and b the Laplace noises of two cells, (a + b)^2 + a^2 has a variance of 116/epsilon^4 (E a^2 = 2,
-    E a^4 = 24); two of these over 8,100 groups leave the mean a deviation of 0.17, and seven of them are less
-    than 1.2. False alarms: below one in a million, with room for the tails.
+    E a^4 = 24); two of these over 8,100 groups leave the mean a deviation of 0.17, and nine of them are less
+    than 1.6. False alarms: below one in 10^12, with room for the tails.
     """
     each = planned(pure, counts(*CLASSIC, by="k"))
     repeats = 27
@@ -123,7 +123,7 @@ def test_the_classic_example_as_it_is_released(pure: dpsql.Connection) -> None:
         total += float(sum((number**2).sum() for number in numbers))
     expected = sum(variances(each))
     assert expected <= 12 + 1e-6
-    assert abs(total / (repeats * ROWS) - expected) < 1.2
+    assert abs(total / (repeats * ROWS) - expected) < 1.6
 
 
 def test_what_is_shown_is_the_sum_of_its_cells(pure: dpsql.Connection) -> None:

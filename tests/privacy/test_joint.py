@@ -177,7 +177,8 @@ def test_a_long_list_is_no_deep_expression(tmp_path: Path) -> None:
     with dpsql.connect(str(data)) as db:
         (each,) = plan_of(db._open(), sql, 50.0).measures
         assert each.joint is not None
-        assert len(db.execute(sql, epsilon=50).rows) == 256
+        shown = [n for n, *_ in db.execute(sql, epsilon=50).rows]
+        assert sorted(n for n in shown if n is not None) == [*range(256)]  # noise shows NULL now and then
 
 
 def test_sums_measured_together_say_what_they_are_rounded_to(tmp_path: Path) -> None:

@@ -47,6 +47,11 @@ def test_drawn_runs_plant_what_the_page_says_of_them() -> None:
 def test_an_attack_finds_it(
     planted: Planted, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    """With a third of the noise 0.901 of 800 guesses are right, and 650 needed; with a quarter 0.932 of 500,
+
+    and 417; with a tenth of the price 0.993 of 100, and 87: there but for once in 10^13 each. A value beyond
+    its range is taken for none once in e^25.
+    """
     planted.patch(monkeypatch)
     words = "--only", planted.attack, "--epsilon", str(planted.epsilon), "--trials", str(planted.trials)
     assert main(["attack", "--jobs", "1", "--format", "json", *words]) == 1

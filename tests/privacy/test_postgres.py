@@ -261,7 +261,7 @@ def test_a_unit_that_moves_to_another_block_keeps_it_shut(clinic: Clinic, tmp_pa
 
 
 def test_the_command_line_takes_a_url(clinic: Clinic, tmp_path: Path) -> None:
-    words = ["--policy", clinic.policy, "--ledger", tmp_path / "pg.ledger", "--format", "csv"]
+    words = ["--policy", clinic.policy, "--ledger", tmp_path / "pg.ledger", "--format", "csv", "--epsilon", 1]
     command = [
         sys.executable,
         "-m",

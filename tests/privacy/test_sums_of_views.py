@@ -26,7 +26,7 @@ BILLS = (
     "SELECT day, kind, cost FROM visits WHERE cost IS NOT NULL"
 )
 SOME = "CREATE PRIVATE VIEW part WITH (sums = (cost)) AS SELECT kind, cost FROM visits"
-ASKED = "SELECT SUM(cost) AS c, COUNT(*) AS n, AVG(cost) AS a FROM bills WHERE day < 50"
+ASKED = "SELECT SUM(cost) AS c, COUNT(*) AS n, AVG(cost) AS a FROM bills WHERE day < 80"
 
 
 def built(folder: Path, without: int | None = None) -> Path:
@@ -66,17 +66,17 @@ def test_sums_are_bought_with_the_counts_and_asked_free(data: Path) -> None:
         assert answer.types[1:] == ("BIGINT", "DOUBLE")
         assert None not in answer.margins[0]
         assert mean == pytest.approx(total / count)
-        rows = db.execute("FROM bills WHERE day < 50").rows
+        rows = db.execute("FROM bills WHERE day < 80").rows
         assert (sum(row[3] for row in rows), sum(row[2] for row in rows)) == (total, count)
         same = (
-            "SELECT SUM(cost) FROM (SELECT * FROM bills WHERE day < 50)",
-            "SELECT SUM(c) FROM (SELECT cost AS c, n FROM bills WHERE day < 50) AS t",
-            "WITH b AS (SELECT kind, cost, n FROM bills WHERE day < 50) SELECT SUM(cost) FROM b",
-            "SELECT SUM(cost) FILTER (WHERE day < 50) FROM bills",
+            "SELECT SUM(cost) FROM (SELECT * FROM bills WHERE day < 80)",
+            "SELECT SUM(c) FROM (SELECT cost AS c, n FROM bills WHERE day < 80) AS t",
+            "WITH b AS (SELECT kind, cost, n FROM bills WHERE day < 80) SELECT SUM(cost) FROM b",
+            "SELECT SUM(cost) FILTER (WHERE day < 80) FROM bills",
         )
         for sql in same:
             assert db.execute(sql).rows == [(total,)], sql
-        by_kind = "SELECT kind, AVG(cost) FILTER (WHERE day < 50) AS a FROM bills GROUP BY kind ORDER BY 1"
+        by_kind = "SELECT kind, AVG(cost) FILTER (WHERE day < 80) AS a FROM bills GROUP BY kind ORDER BY 1"
         assert len(db.execute(by_kind).rows) == 4
         (listed,) = [table for table in db.tables if table.name == "bills"]
         assert [each.name for each in listed.columns] == ["day", "kind", "n", "cost"]

@@ -309,7 +309,7 @@ def test_who_is_interrupted_leaves_no_process_and_no_row(
         assert len(found) == 2, "a teacher and its child"
     thread.join()
     assert list(folder.iterdir()) == []
-    until = time.monotonic() + 20
+    until = time.monotonic() + 120
     while _learning(folder, 0) and time.monotonic() < until:
         time.sleep(0.05)
     assert _learning(folder, 0) == []
@@ -322,7 +322,7 @@ def suppressed(call: Callable[..., object], *arguments: object) -> None:
 
 def _learning(folder: Path, wanted: int = 2) -> list[str]:
     """Return the processes that work in a folder of teachers, when there are as many as wanted."""
-    until = time.monotonic() + 20
+    until = time.monotonic() + 120
     found: list[str] = []
     while time.monotonic() < until:
         found = []

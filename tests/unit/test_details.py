@@ -284,11 +284,11 @@ BY_WARD = "SELECT ward, TALLY(age) AS n, COUNT(*) AS rows FROM patients GROUP BY
 
 
 def test_a_new_kind_is_answered(tally: None, db: dpsql.Connection) -> None:
-    """Its count is off by so much once in a million at most: three draws, exp(-reach / scale) each."""
+    """Its count is off by so much once in 10^10 at most: three draws, exp(-reach / scale) each."""
     (planned,) = plan_of(db._open(), BY_WARD, 4.0).measures[0].details
     assert planned.noise is not None
     answer = db.execute(BY_WARD, epsilon=4.0)
-    reach = planned.noise.scale * math.log(3e6) + 1
+    reach = planned.noise.scale * math.log(3e10) + 1
     found = {ward: n for ward, n, _ in answer.fetchall()}
     assert found.keys() == {"A", "B", "C"}
     assert all(abs(found[ward] - true) <= reach for ward, true in (("A", 120), ("B", 120), ("C", 0)))

@@ -190,12 +190,16 @@ COUNTS = "COUNT(*) AS n, COUNT(*) FILTER (WHERE smoker) AS yes"
 
 
 def test_a_posterior_is_free(db: dpsql.Connection) -> None:
-    counts = db.execute(f"SELECT ward, {COUNTS} FROM people GROUP BY ward")
-    assert counts.cost > 0
-    asked = db.execute(f"SELECT ward, {COUNTS}, DP_BETA(yes, n - yes) AS p FROM people GROUP BY ward")
-    above = db.execute(
-        f"SELECT ward, n, yes, DP_BETA(yes, n - yes) FROM (SELECT ward, {COUNTS} FROM people GROUP BY ward)"
+    beta = "DP_BETA(yes, n - yes)"
+    counts, asked, above = (
+        db.execute(sql, epsilon=0.3)
+        for sql in (
+            f"SELECT ward, {COUNTS} FROM people GROUP BY ward",
+            f"SELECT ward, {COUNTS}, {beta} AS p FROM people GROUP BY ward",
+            f"SELECT ward, n, yes, {beta} FROM (SELECT ward, {COUNTS} FROM people GROUP BY ward)",
+        )
     )
+    assert counts.cost > 0
     assert asked.cost == above.cost == 0
     assert asked.rows == above.rows
     for row, (_, n, yes) in zip(asked.rows, counts.rows, strict=True):
