@@ -274,14 +274,15 @@ def most_rows(planned: MeasurePlan) -> int:
 def most_squares(planned: MeasurePlan) -> int | None:
     """Return the sum of squared rows of a unit in groups of some keys up to which it is light.
 
-    None if squares say nothing: the clip is in L1, a unit may be in fewer groups, or as many rows are light.
+    None if they say little: the clip is in L1, a unit may be in fewer groups, or half as many rows are light.
     """
     norm, clip = planned.bound
     if norm is Norm.L1 or planned.measure.sets:
         return None
     of_row, of_unit = _weights(planned)
     most = clip**2 // (_squares(of_row) + _squares(of_unit))
-    return most if most_rows(planned) < most and (planned.groups is None or most <= planned.groups) else None
+    within = planned.groups is None or most <= planned.groups
+    return most if within and 2 * most_rows(planned) < most else None
 
 
 def _weights(planned: MeasurePlan) -> tuple[list[int], list[int]]:

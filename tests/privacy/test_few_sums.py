@@ -104,15 +104,21 @@ def test_other_texts_are_compared_one_by_one(tmp_path: Path, words: list[str]) -
     with opened(tmp_path, words, "zcdp") as db:
         [planned] = plan_of(db._open(), QUESTIONS[1], 1.0).measures
         assert isinstance(planned, MeasurePlan)
-        assert "list_contains" not in measure_sql.measure_sql(planned, True)
+        assert "AS VARCHAR[])" not in measure_sql.measure_sql(planned, True)
         few, every = sums(db, QUESTIONS[1])
         assert few == every
 
 
-def test_words_are_one_text(db: dpsql.Connection) -> None:
+@pytest.mark.parametrize(("most", "function"), [(100, "list_position"), (0, "list_contains")])
+def test_words_are_one_text(
+    db: dpsql.Connection, monkeypatch: pytest.MonkeyPatch, most: int, function: str
+) -> None:
+    monkeypatch.setattr(measure_sql, "_SEARCHED", most)
     [planned] = plan_of(db._open(), QUESTIONS[1], 1.0).measures
     assert isinstance(planned, MeasurePlan)
-    assert "list_contains" in measure_sql.measure_sql(planned, True)
+    assert function in measure_sql.measure_sql(planned, True)
+    few, every = sums(db, QUESTIONS[1])
+    assert few == every
 
 
 def test_a_sum_of_fewer_bits_is_found(db: dpsql.Connection, monkeypatch: pytest.MonkeyPatch) -> None:

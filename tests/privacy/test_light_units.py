@@ -119,6 +119,7 @@ QUERIES = (
     "SELECT day, SUM(amount) FROM lines JOIN visits ON lines.visit = visits.visit GROUP BY day",
     "SELECT day, SUM(cost) FROM visits WHERE visit IN (SELECT visit FROM lines) GROUP BY day",
     "SELECT place, COUNT(*), SUM(cost) FROM visits GROUP BY place",
+    "SELECT place, COUNT(*), SUM(cost), SUM(stars), SUM(tax) FROM visits GROUP BY place",
     "SELECT ward, COUNT(*), SUM(cost) FROM visits WHERE ward <> 'b' GROUP BY ward",
     "SELECT ward, SUM(cost) FROM visits WHERE person % 2 = 0 GROUP BY ward",
     "SELECT ward, day, COUNT(*) FROM visits WHERE stars > 2 GROUP BY ward, day",
@@ -439,7 +440,7 @@ def test_squares_of_other_groups_are_found(db: dpsql.Connection, monkeypatch: py
 @pytest.mark.parametrize("db", [ZCDP], indirect=True)
 def test_who_is_in_too_many_groups_is_special(db: dpsql.Connection, monkeypatch: pytest.MonkeyPatch) -> None:
     """Planted: squares say who is light, whatever number of groups is allowed."""
-    asked = "SELECT place, COUNT(*), SUM(cost) FROM visits GROUP BY place"
+    asked = "SELECT place, COUNT(*), SUM(cost), SUM(stars), SUM(tax) FROM visits GROUP BY place"
     [planned] = plan_of(db._open(), asked, 1.0).measures
     few = replace(planned, groups=5)
 
