@@ -118,12 +118,14 @@ def _in_decimals(sign: str, texts: tuple[str, ...], left: Argument, right: Argum
     if sign == "*":
         scales = [digits(argument.type)[1] for argument in pair]
         left_width, right_width = split_width((before_point(left), before_point(right)), pair, WIDEST - scale)
-        before = (
-            (WIDEST - scale - right_width, right_width)
-            if right.literal is not None
-            else (left_width, WIDEST - scale - left_width)
-        )
-        types = [decimal(max(1, w + s), s) for w, s in zip(before, scales, strict=True)]
+        room = WIDEST - scale
+        first = room - right_width if right.literal is not None else left_width
+        if first + scales[0] == 0:  # a DECIMAL has a digit
+            first = 1
+        elif room - first + scales[1] == 0:
+            first = room - 1
+        types = [decimal(w + s, s) for w, s in zip((first, room - first), scales, strict=True)]
+        assert sum(digits(part)[0] for part in types) == WIDEST, "no product overflows"
     else:
         types = [decimal(WIDEST - 1, scale)] * 2
     parts = [converted(text, argument, part) for text, argument, part in zip(texts, pair, types, strict=True)]

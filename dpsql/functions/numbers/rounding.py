@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dpsql.functions import Argument, ArgumentError, Arguments, Function, Render, Result
 from dpsql.functions.core.conversion import converted, rounded_to
 from dpsql.functions.core.ranges import any_null, known, outward, within
-from dpsql.functions.core.types import FLOAT, bits, decimal, digits, signed
+from dpsql.functions.core.types import FLOAT, WIDEST, bits, decimal, digits, signed
 from dpsql.functions.numbers.operands import check_numbers, narrowed
 from dpsql.ir.column import BIGINT, DOUBLE, HUGEINT, Fact, Interval, Kind, Number, Type
 
@@ -32,11 +32,18 @@ def _rounded_type(argument: Argument, places: int, name: str) -> Type:
     match argument.kind:
         case Kind.DECIMAL:
             width, scale = digits(argument.type)
-            return decimal(width, max(0, min(places, scale)))
+            upwards = scale == 0 and -width <= places < 0 and name != "trunc"  # 99 is 100
+            return decimal(min(WIDEST, width + upwards), max(0, min(places, scale)))
         case Kind.INTEGER if name != "trunc" and not signed(argument.type):
             return {128: DOUBLE, 64: HUGEINT}.get(bits(argument.type), BIGINT)
         case _:
             return argument.type
+
+
+def _overflows(argument: Argument, places: int, name: str) -> bool:
+    """Whether a DECIMAL may be rounded to a power of ten that its widest type does not hold."""
+    widest = argument.kind is Kind.DECIMAL and digits(argument.type) == (WIDEST, 0)
+    return widest and -WIDEST <= places < 0 and name != "trunc"
 
 
 def _rounding_result(name: str) -> Result:
@@ -60,7 +67,7 @@ def _rounding_result(name: str) -> Result:
         else:
             ends = Interval(rounded_to(interval.low, places).low, rounded_to(interval.high, places).high)
         fails = argument.kind is Kind.INTEGER and name != "trunc"
-        return within(target, ends, any_null(arguments) or fails or (argument.kind is Kind.DECIMAL and fails))
+        return within(target, ends, any_null(arguments) or fails or _overflows(argument, places, name))
 
     return result
 
@@ -77,7 +84,11 @@ def _rounding(name: str) -> Render:
                 size = f"{converted(texts[0], argument, DOUBLE)}{digits_behind}"
                 return f"TRY_CAST({name}({size}) AS {target.sql})"
             return narrowed(f"{name}({converted(texts[0], argument, BIGINT)}{digits_behind})", BIGINT, target)
-        return f"{name}({texts[0]}{digits_behind})"
+        plain = f"{name}({texts[0]}{digits_behind})"
+        if not _overflows(argument, places, name):
+            return plain
+        limit = 10**WIDEST - 5 * 10 ** (-places - 1)  # what is rounded upwards
+        return f"(CASE WHEN abs({texts[0]}) < CAST('{limit}' AS {decimal(WIDEST, 0).sql}) THEN {plain} END)"
 
     return render
 
