@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 def guarded(step: Callable[[], T]) -> T:
     """Run a step; raise its failure as an error of dpsql, without a cause or frames that could hold data."""
-    failure: Error | KeyboardInterrupt
+    failure: BaseException
     try:
         return step()
     except KeyboardInterrupt:  # a notebook would show the values in the frames
@@ -36,6 +36,8 @@ def guarded(step: Callable[[], T]) -> T:
             f"an error of dpsql's own ({type(error).__name__})",
             help="what was debited stays debited; please report the query",
         )
+    except BaseException as stop:  # of a signal's handler, or of what runs threads
+        failure = stop
     failure.__cause__ = failure.__context__ = failure.__traceback__ = None
     raise failure
 

@@ -41,6 +41,7 @@ from dpsql.engines.row_cells import Ends
 from dpsql.facts.columns_read import conditions_met, defined, stored_columns
 from dpsql.facts.schema import fact_of, facts_of, narrow
 from dpsql.ir.column import Fact, Interval, Kind, Type, decimal_size, range_of
+from dpsql.ir.not_shown import NotShown
 from dpsql.ir.relation import Relation
 from dpsql.ir.scalar import Call, Literal, Ref, Scalar
 from dpsql.ir.statistic import Part, Statistic
@@ -52,8 +53,8 @@ _DIGITS = 1e15
 _NUMBERS = (Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT)
 
 
-@dataclass(slots=True)
-class Extremes:
+@dataclass(slots=True, repr=False)
+class Extremes(NotShown):
     """The extremes of one engine's columns, read when needed. ``run`` fetches the rows of a statement."""
 
     run: Callable[[str], list[tuple[object, ...]]]

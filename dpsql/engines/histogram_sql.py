@@ -30,7 +30,7 @@ from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import partial
-from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from dpsql.detail_kinds import Apart, Arrays, Group, Reads, Rows
 from dpsql.engines.corrected_sql import Special
@@ -44,6 +44,7 @@ from dpsql.facts.ownership import Owned, ownership_of
 from dpsql.ir.column import BIGINT, Kind, Type, Value
 from dpsql.ir.detail import Detail
 from dpsql.ir.grid import MOST_BINS
+from dpsql.ir.not_shown import NotShown
 from dpsql.ir.plan import DetailPlan, MeasurePlan, Norm, PublicKeys, Shape
 from dpsql.ir.scalar import Scalar
 from dpsql.ir.statistic import Family, Part, Statistic
@@ -288,8 +289,8 @@ def _of_bins(planned: MeasurePlan, rows: Rows, group: Group) -> Masses:
     return {keys: (table[:, 0], table[:, 1]) for keys, table in tables}
 
 
-class _Listed(Mapping[tuple[Value, ...], Mass]):
-    """The weights of each group, computed when it is taken: of many groups, few are shown. Shows nothing."""
+class _Listed(NotShown, Mapping[tuple[Value, ...], Mass]):
+    """The weights of each group, computed when it is taken: of many groups, few are shown."""
 
     __slots__ = ("_bins", "_full", "_rows", "_weights")
 
@@ -315,12 +316,6 @@ class _Listed(Mapping[tuple[Value, ...], Mass]):
 
     def __len__(self) -> int:
         return len(self._rows)
-
-    def __repr__(self) -> str:
-        return "weights (not shown)"
-
-    def __reduce_ex__(self, protocol: object) -> NoReturn:
-        raise TypeError("exact weights are never stored")
 
 
 def _values(fetched: NDArray[Any], key: Type) -> list[object]:

@@ -37,6 +37,7 @@ from dpsql.engines.unit_values import nullable_sql
 from dpsql.facts.columns_read import columns_read, origin, private_scans, values_read
 from dpsql.ir.column import Kind
 from dpsql.ir.measure import Measure
+from dpsql.ir.not_shown import NotShown
 from dpsql.ir.plan import MeasurePlan, PublicKeys
 from dpsql.ir.relation import Scan, names_of
 from dpsql.ir.scalar import Ref
@@ -134,8 +135,8 @@ def _coded(planned: MeasurePlan, plain: Mapping[int, str]) -> dict[int, tuple[st
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class Copy:
+@dataclass(frozen=True, slots=True, repr=False)
+class Copy(NotShown):
     """A table of the rows of units whose n is above a limit, sorted by rank.
 
     It is ``whole`` if all rows of these units are there, and not only those that meet a condition.

@@ -14,11 +14,12 @@ from dataclasses import field
 from dpsql.engines.dialect import DUCKDB, Dialect
 from dpsql.engines.special_units_sql import meeting_sql
 from dpsql.engines.unit_totals import ANSWERS
+from dpsql.ir.not_shown import NotShown
 from dpsql.lazy_dataclass import dataclass
 
 
-@dataclass(slots=True)
-class RowCounts:
+@dataclass(slots=True, repr=False)
+class RowCounts(NotShown):
     """The counts of one engine's tables. ``run`` runs a statement and fetches its rows."""
 
     run: Callable[[str], list[tuple[object, ...]]]

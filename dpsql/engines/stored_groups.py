@@ -12,11 +12,12 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import field
-from typing import TYPE_CHECKING, NoReturn, Protocol, TypeAlias, overload
+from typing import TYPE_CHECKING, Protocol, TypeAlias, overload
 
 from dpsql.detail_kinds import Arrays, Rows
 from dpsql.engines.measure_sql import TOTAL
 from dpsql.ir.column import Value
+from dpsql.ir.not_shown import NotShown
 from dpsql.ir.plan import MeasurePlan
 from dpsql.ir.table import ExactGroups
 from dpsql.late_numpy import np
@@ -37,8 +38,8 @@ PART = 100_000
 _NUMBERS = itertools.count()
 
 
-class StoredGroups(ExactGroups):
-    """Groups in the order of their sums. Shows nothing and cannot be pickled."""
+class StoredGroups(NotShown, ExactGroups):
+    """Groups in the order of their sums."""
 
     __slots__ = ("_dropped", "_group", "_keys", "_length", "_name", "_rows")
 
@@ -83,12 +84,6 @@ class StoredGroups(ExactGroups):
     def __del__(self) -> None:
         self._dropped.append(self._name)
 
-    def __repr__(self) -> str:
-        return "StoredGroups(not shown)"
-
-    def __reduce_ex__(self, protocol: object) -> NoReturn:
-        raise TypeError("exact groups are never stored")
-
 
 def new_name() -> str:
     """Return the name of a temporary table that this process has not used."""
@@ -118,14 +113,20 @@ class GroupStore:
     ) -> tuple[StoredGroups, NDArray[np.int64]]:
         """Run the statement of a measure's sums, and return its groups and their sums."""
         while self._dropped:
-            self.rows(f"DROP TABLE IF EXISTS {self._dropped.pop()}")
+            dropped = self._dropped[-1]
+            self.rows(f"DROP TABLE IF EXISTS {dropped}")
+            self._dropped.remove(dropped)
         name, sums = new_name(), range(len(planned.measure.statistics))
-        self.rows(f"CREATE TEMP TABLE {name} AS {sql}")
         within = (
             f"CAST(greatest(least(total{i}, {TOTAL}::HUGEINT), -{TOTAL}::HUGEINT) AS BIGINT) AS s{i}"
             for i in sums
         )
-        columns = self.arrays(f"SELECT {', '.join(within)} FROM {name} ORDER BY rowid")
-        table = np.stack([np.asarray(columns[f"s{i}"], np.int64) for i in sums], axis=1)
+        try:
+            self.rows(f"CREATE TEMP TABLE {name} AS {sql}")
+            columns = self.arrays(f"SELECT {', '.join(within)} FROM {name} ORDER BY rowid")
+            table = np.stack([np.asarray(columns[f"s{i}"], np.int64) for i in sums], axis=1)
+        except BaseException:  # Ctrl-C too: nothing names the table yet
+            self._dropped.append(name)
+            raise
         keys = ", ".join(f"k{i}" for i in range(len(planned.keys)))
         return StoredGroups(name, keys, len(table), self.rows, group, self._dropped), table

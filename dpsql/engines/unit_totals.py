@@ -35,6 +35,7 @@ from dpsql.engines.unit_values import there_sql, value_sql
 from dpsql.facts.columns_read import defined, stored_column
 from dpsql.facts.light_units import RowSource
 from dpsql.ir.measure import Measure
+from dpsql.ir.not_shown import NotShown
 from dpsql.ir.plan import MeasurePlan, Norm
 from dpsql.ir.relation import Relation, Scan
 from dpsql.ir.scalar import Call, Ref, Scalar
@@ -52,16 +53,16 @@ _LARGEST = 1e50
 _Multiples = dict[str, float]
 
 
-@dataclass(frozen=True, slots=True)
-class _Totals:
+@dataclass(frozen=True, slots=True, repr=False)
+class _Totals(NotShown):
     name: str
     columns: tuple[str, ...]
     nobody: bool
     light: dict[str, bool] = field(default_factory=dict)  # conditions, and whether all units meet them
 
 
-@dataclass(slots=True)
-class UnitTotals:
+@dataclass(slots=True, repr=False)
+class UnitTotals(NotShown):
     """The totals of one engine's units. ``run`` runs a statement and fetches its rows."""
 
     run: Callable[[str], list[tuple[object, ...]]]

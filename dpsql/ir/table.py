@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, NoReturn, TypeAlias, overload
+from typing import TYPE_CHECKING, TypeAlias, overload
 
 from dpsql.ir.column import Value
+from dpsql.ir.not_shown import NotShown
 from dpsql.late_numpy import np
 from dpsql.lazy_dataclass import dataclass
 
@@ -31,8 +32,8 @@ class ExactGroups(Sequence[tuple[Value, ...]]):
         """Return the groups at these places, which ascend."""
 
 
-class CodedGroups(ExactGroups):
-    """Groups as codes of their keys' values: a row of the array each. Shows nothing and cannot be pickled."""
+class CodedGroups(NotShown, ExactGroups):
+    """Groups as codes of their keys' values: a row of the array each."""
 
     __slots__ = ("codes",)
 
@@ -54,18 +55,9 @@ class CodedGroups(ExactGroups):
     def taken(self, places: Sequence[int]) -> list[tuple[Value, ...]]:
         return [tuple(codes) for codes in self.codes[list(places)].tolist()]
 
-    def __repr__(self) -> str:
-        return "CodedGroups(not shown)"
 
-    def __reduce_ex__(self, protocol: object) -> NoReturn:
-        raise TypeError("exact groups are never stored")
-
-
-class ExactTable:
-    """Exact sums in grid steps, one row per group, and the weights of details: private.
-
-    It shows nothing and cannot be pickled.
-    """
+class ExactTable(NotShown):
+    """Exact sums in grid steps, one row per group, and the weights of details: private."""
 
     __slots__ = ("details", "groups", "sums")
 
@@ -79,12 +71,6 @@ class ExactTable:
         self.groups = groups
         self.sums = sums  # one row per group, one column per statistic
         self.details = details
-
-    def __repr__(self) -> str:
-        return "ExactTable(not shown)"
-
-    def __reduce_ex__(self, protocol: object) -> NoReturn:
-        raise TypeError("an ExactTable is never stored")
 
 
 @dataclass(frozen=True, slots=True)

@@ -528,3 +528,15 @@ def test_an_interrupt_shows_no_frame_that_holds_data() -> None:
     assert caught.value.__context__ is None
     assert "secret 42" not in "".join(traceback.format_exception(caught.value))
     assert "step" not in [each.name for each in traceback.extract_tb(caught.value.__traceback__)]
+
+
+def test_what_stops_the_process_has_no_frame_that_holds_data() -> None:
+    """The handler of a signal may raise it anywhere."""
+
+    def step() -> None:
+        raise SystemExit(3)
+
+    with pytest.raises(SystemExit) as caught:
+        guarded(step)
+    assert caught.value.code == 3
+    assert "step" not in [each.name for each in traceback.extract_tb(caught.value.__traceback__)]

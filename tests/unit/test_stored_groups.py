@@ -121,6 +121,25 @@ def test_tables_are_dropped_when_nobody_holds_their_groups(
     assert kept == [(1,)]
 
 
+def test_a_table_whose_sums_were_not_read_is_dropped(
+    engine: tuple[dpsql.Connection, DuckDB], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    db, opened = engine
+    with monkeypatch.context() as patch:
+        patch.setattr(stored_groups.np, "stack", interrupted)
+        for number in range(3):
+            with pytest.raises(KeyboardInterrupt):
+                db.execute(f"{QUERIES[0]} -- {number}", epsilon=1 + number / 100)
+    db.execute(QUERIES[0], epsilon=2)
+    gc.collect()
+    kept = opened._all("SELECT count(*) FROM duckdb_tables() WHERE table_name LIKE 'groups %'")
+    assert kept == [(1,)]
+
+
+def interrupted(*given: object, **named: object) -> None:
+    raise KeyboardInterrupt
+
+
 def test_exact_groups_are_neither_shown_nor_stored(engine: tuple[dpsql.Connection, DuckDB]) -> None:
     db, opened = engine
     [planned] = plan_of(db._open(), QUERIES[0], 1.0).measures
