@@ -6,6 +6,7 @@ types that are not read there, such as lists, are not there.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import psycopg
 from cases import script
 from postgres_servers import Server, track
 
+from dpsql.engines import special_units
 from dpsql.engines.identifiers import quote
 from dpsql.engines.postgres.engine import PostgresEngine
 from dpsql.engines.postgres.types import name_of
@@ -101,7 +103,7 @@ def _spelled(value: str) -> str:
     return value.replace(" (BC)", " BC") if value.endswith(" (BC)") or " (BC) " in value else value
 
 
-EVERYTHING = Limits(least=0, before=0, keys=0, conditions=0, fewer=0, most=1, distinct=1, copied=0, long=0)
+EVERYTHING = replace(special_units.EVERYTHING, copied=0, long=0)
 """All rows are summed and the few corrected, however few rows there are."""
 
 

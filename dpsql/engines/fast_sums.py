@@ -28,7 +28,7 @@ from dpsql.engines.arithmetic import (
     in_doubles,
     in_whole_numbers,
 )
-from dpsql.engines.corrected_sql import Special, corrected_sql
+from dpsql.engines.corrected_sql import Special, corrected_sql, counts_units
 from dpsql.engines.dialect import DUCKDB, Dialect
 from dpsql.engines.extremes import Extremes
 from dpsql.engines.measure_sql import CELL, measure_sql, summed_rows
@@ -43,13 +43,14 @@ from dpsql.engines.temporary_tables import InOwnInstance, TemporaryTables
 from dpsql.engines.unit_totals import UnitTotals
 from dpsql.facts.columns_read import private_scans
 from dpsql.facts.light_units import RowSource, row_sources
+from dpsql.ir.not_shown import NotShown
 from dpsql.ir.plan import MeasurePlan, Shape, Threshold
 from dpsql.ir.statistic import Statistic
 from dpsql.lazy_dataclass import dataclass
 
 
-@dataclass(slots=True)
-class FastSums:
+@dataclass(slots=True, repr=False)
+class FastSums(NotShown):
     """The statements of one engine's measures. ``run`` runs a statement and fetches its rows.
 
     Nothing is found out of the tables that are ``left_out``: to read them takes longer than to sum them. Up
@@ -78,10 +79,10 @@ class FastSums:
 
     def __post_init__(self) -> None:
         tables = self.tables or InOwnInstance(self.run)
-        self._repeated = RepeatedUnits(self.run, self.limits, tables, self.dialect)
         self._extremes = Extremes(self.run, self.dialect)
         self._totals = UnitTotals(self.run, self._extremes, tables, self.dialect)
         self._counts, known = RowCounts(self.run, self.dialect), self._totals.counted
+        self._repeated = RepeatedUnits(self.run, self.limits, tables, self._counts, self.dialect)
         self._units = SpecialUnits(self.run, self.limits, tables, self._counts, known, self.dialect)
 
     def statement(self, planned: MeasurePlan) -> str:
@@ -98,6 +99,8 @@ class FastSums:
         arithmetic, special = self._arithmetic(planned, rows), None
         if planned.shape is not Shape.ROWS:
             special = self._special(planned, sources, size, self.limits.most)
+        if special is not None and self.limits.by_unit and _counts_private_groups(planned, special):
+            special = None
 
         def printed() -> str:
             ends = self._ends(planned) if arithmetic.doubles else {}
@@ -140,7 +143,7 @@ class FastSums:
         [source] = sources
         light = self._totals.all_light(planned, source)
         special = Special() if light else self._units.special(planned, source, size, part)
-        return None if special is None else self._repeated.counted(planned, source, size, special)
+        return None if special is None else self._repeated.counted(planned, source, special)
 
     def _sources(self, planned: MeasurePlan) -> tuple[RowSource, ...]:
         """Return the tables whose rows are summed; other engines than DuckDB know of one."""
@@ -228,6 +231,12 @@ class FastSums:
         measure = planned.measure
         found = {each: self._extremes.of_argument(each, measure.relation) for each in measure.statistics}
         return {each: ends for each, ends in found.items() if ends is not None}
+
+
+def _counts_private_groups(planned: MeasurePlan, special: Special) -> bool:
+    """Whether rows are grouped by unit anyway, in groups that may be many, and some of them once more."""
+    private = isinstance(planned.rule, Threshold) and planned.rule.listed is None
+    return private and counts_units(planned) and special.units is not None and not special.by_rows
 
 
 def _most(planned: MeasurePlan) -> int:

@@ -27,12 +27,14 @@ from dpsql.engines.corrected_sql import Special, counts_units
 from dpsql.engines.dialect import DUCKDB, Dialect
 from dpsql.engines.relation_sql import Reading, first_link
 from dpsql.engines.row_copies import Copy, Needed, bytes_of, copy_name, copy_sql
+from dpsql.engines.row_counts import RowCounts
 from dpsql.engines.special_units import KEPT, Asked, Limits
 from dpsql.engines.special_units_sql import conditions_sql, repeated_sql, sampled_sql
 from dpsql.engines.temporary_tables import NamedTables, TemporaryTables, dropped_if_stopped
 from dpsql.engines.unit_totals import ANSWERS
 from dpsql.facts.lent_units import reads_units
 from dpsql.facts.light_units import RowSource, beside, plain_keys
+from dpsql.ir.not_shown import NotShown
 from dpsql.ir.plan import MeasurePlan, Shape, Threshold
 from dpsql.ir.relation import Columns, Scan, ScanColumn
 from dpsql.lazy_dataclass import dataclass
@@ -43,8 +45,8 @@ _SAMPLE = 32
 _Place = tuple[str, Columns, tuple[str, ...], str]
 
 
-@dataclass(slots=True)
-class _Found:
+@dataclass(slots=True, repr=False)
+class _Found(NotShown):
     """A table of repeated units, '' if there are none, and the number of rows that meet the conditions."""
 
     name: str
@@ -52,13 +54,14 @@ class _Found:
     copy: Copy | None = None
 
 
-@dataclass(slots=True)
-class RepeatedUnits:
+@dataclass(slots=True, repr=False)
+class RepeatedUnits(NotShown):
     """The repeated units of one engine's tables. ``run`` runs a statement and fetches its rows."""
 
     run: Callable[[str], list[tuple[object, ...]]]
     limits: Limits
     tables: TemporaryTables
+    counts: RowCounts
     dialect: Dialect = DUCKDB
     _tables: dict[_Place, _Found | None] = field(default_factory=dict)  # None of too many
     _asked: Asked = field(default_factory=Asked)
@@ -67,7 +70,7 @@ class RepeatedUnits:
     def __post_init__(self) -> None:
         self._copies = NamedTables(lambda sql: self.run(sql))
 
-    def counted(self, planned: MeasurePlan, source: RowSource, size: int, special: Special) -> Special:
+    def counted(self, planned: MeasurePlan, source: RowSource, special: Special) -> Special:
         """Return the special rows where all others are counted in the place of their units, if few are."""
         keys = counted_keys(planned, source)
         if not keys or self.dialect is not DUCKDB:
@@ -76,7 +79,7 @@ class RepeatedUnits:
         place = scan.table, first_link(scan), tuple(column.source for column in keys), where
         if place not in self._tables and not self._asked.again(place, self.limits.unrepeated):
             return special
-        found = self._found(place, scan, keys, round(size * self.limits.repeated))
+        found = self._found(place, scan, keys)
         if found is None or (found.name and special.units is not None and special.units.copy):
             return special
         if not found.name:
@@ -110,15 +113,16 @@ class RepeatedUnits:
             self._drop(self._tables.popitem()[1])
         self._copies.drop()
 
-    def _found(self, place: _Place, scan: Scan, keys: tuple[ScanColumn, ...], most: int) -> _Found | None:
+    def _found(self, place: _Place, scan: Scan, keys: tuple[ScanColumn, ...]) -> _Found | None:
         """Return the repeated units; None if they have too many rows."""
-        found = self._tables.pop(place) if place in self._tables else self._find(scan, keys, place[-1], most)
+        found = self._tables.pop(place) if place in self._tables else self._find(scan, keys, place[-1])
         self._tables[place] = found
         while len(self._tables) > ANSWERS or sum(map(_is_kept, self._tables.values())) > KEPT:
             self._drop(self._tables.pop(next(iter(self._tables))))
         return found
 
-    def _find(self, scan: Scan, keys: tuple[ScanColumn, ...], where: str, most: int) -> _Found | None:
+    def _find(self, scan: Scan, keys: tuple[ScanColumn, ...], where: str) -> _Found | None:
+        most = round(self.counts.of(scan.table, where) * self.limits.repeated)
         [(sampled,)] = self.run(sampled_sql(scan, keys, where, _SAMPLE))
         assert isinstance(sampled, int)
         if sampled * _SAMPLE > 2 * most:  # twice, as a sample may err; what is found below is exact

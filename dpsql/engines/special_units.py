@@ -57,6 +57,7 @@ from dpsql.facts.light_units import (
     plain_keys,
 )
 from dpsql.ir.column import BIGINT
+from dpsql.ir.not_shown import NotShown
 from dpsql.ir.plan import MeasurePlan, PublicKeys
 from dpsql.ir.relation import Scan
 from dpsql.lazy_dataclass import dataclass
@@ -73,8 +74,8 @@ _Limited: TypeAlias = tuple[Sequence[Counted], int]
 """What is counted, and the most of it that a light unit has."""
 
 
-@dataclass(slots=True)
-class _Found:
+@dataclass(slots=True, repr=False)
+class _Found(NotShown):
     """A table of special ``units``, and the limit of n that it was made for; ``nobody``: and rows of nobody.
 
     ``links`` are the tables of their links, by what was counted, where they were asked for. Rows that do not
@@ -101,6 +102,9 @@ class _Those(NamedTuple):
     found: _Found
     rows: int
     units: int
+
+    def __repr__(self) -> str:
+        return "_Those(not shown)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +146,9 @@ class Limits:
     """The same where units are counted, since then all rows are grouped by unit; but for public keys, where
     rows are copied with ranks and codes alone."""
 
+    by_unit: bool = True
+    """Whether each unit is summed where units of private groups are counted and some units are special."""
+
     copied: float = 3 / 4
     """The part up to which special rows are copied."""
 
@@ -158,7 +165,7 @@ class Limits:
     """What all copies take, about."""
 
     repeated: float = 1 / 50
-    """The part that units with several rows of a group may have (repeated_units.py)."""
+    """The part of the rows that are read which units with several of a group may have (repeated_units.py)."""
 
     unrepeated: int = 1
     """Times that keys and conditions are asked for before these units are found."""
@@ -174,6 +181,7 @@ EVERYTHING = Limits(
     most=1,
     weighed=1,
     distinct=1,
+    by_unit=False,
     copies=0,
     repeated=100,
     unrepeated=0,
@@ -199,8 +207,8 @@ class Asked:
         self._times.pop(place, None)
 
 
-@dataclass(slots=True)
-class SpecialUnits:
+@dataclass(slots=True, repr=False)
+class SpecialUnits(NotShown):
     """The special units of one engine's tables. ``run`` runs a statement and fetches its rows.
 
     ``counts`` are those of rows. ``rows_of`` returns a table that has the units u of a scan with their rows c
@@ -231,9 +239,10 @@ class SpecialUnits:
         if those.rows > self.limits.few * size:
             those = self._met(those, [conditions_sql(planned, scan, self.dialect)], size)
         [counted], limit, found, rows, units = those
-        needed, many = Needed.of(planned, scan), rows > self.limits.distinct * size
+        there = self._read(those, size)
+        needed, many = Needed.of(planned, scan), rows > self.limits.distinct * there
         small = needed.fixed and isinstance(planned.rule, PublicKeys)
-        if rows > part * size or (many and counts_units(planned) and not small):
+        if rows > part * there or (many and counts_units(planned) and not small):
             return None
         near = beside(planned.measure.relation, scan)
         if not rows and not found.nobody:
@@ -273,7 +282,7 @@ class SpecialUnits:
         if those.rows > self.limits.few * size:
             those = self._met(those, [conditions_sql(planned, each.scan) for each in each_row], size)
         counted, limit, found, rows, _ = those
-        if rows > (self.limits.distinct if counts_units(planned) else part) * size:
+        if rows > (self.limits.distinct if counts_units(planned) else part) * self._read(those, size):
             return None
         links = {each.scan: self._links(each, found) for each in counted if rows or found.nobody}
         above = {scan: _of_units(each, limit) for scan, each in links.items()}
@@ -298,6 +307,12 @@ class SpecialUnits:
         met = [replace(each, where=where) for each, where in zip(those.counted, wheres, strict=True)]
         again = any(wheres) and self._comes_again(met, those.rows, size)
         return self._of(met, those.limit) if again else those
+
+    def _read(self, those: _Those, size: int) -> int:
+        """Return how many rows are read, of so many: those that meet conditions, if these were counted."""
+        if not those.found.where:
+            return size
+        return sum(self.counts.of(each.scan.table, each.where) for each in those.counted)
 
     def _of(self, counted: Sequence[Counted], limit: int) -> _Those:
         found = self._found(counted, limit)

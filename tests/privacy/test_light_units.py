@@ -6,6 +6,7 @@ not, changes a sum.
 
 from __future__ import annotations
 
+import pickle
 import random
 import sys
 from collections.abc import Callable, Iterable, Iterator
@@ -223,6 +224,21 @@ def sums(engine: DuckDB, planned: MeasurePlan, sql: str) -> dict[str, tuple[obje
 @pytest.mark.parametrize("met", [True, False], ids=["by conditions", "of all rows"])
 def test_the_sums_are_those_of_every_unit_alone(db: dpsql.Connection, copied: float, met: bool) -> None:
     assert differ(db, copied, met) == []
+
+
+def test_what_is_found_out_is_not_shown(db: dpsql.Connection) -> None:
+    _, fast = everything(db)
+    for each in measures(db):
+        fast.statement(each)
+    units, repeated, totals = fast._units, fast._repeated, fast._totals
+    found = [*units._tables.values(), *repeated._tables.values(), *totals._tables.values()]
+    copies = [each.copy for each in units._tables.values() if each.copy is not None]
+    assert copies
+    for part in (fast, fast._extremes, fast._counts, units, repeated, totals, *found, *copies):
+        if part is not None:
+            assert repr(part) == f"{type(part).__name__}(not shown)"
+            with pytest.raises(TypeError, match="never stored"):
+                pickle.dumps(part)
 
 
 def one_row_too_many(patch: pytest.MonkeyPatch) -> None:
@@ -484,6 +500,37 @@ def test_who_has_many_rows_is_not_found_anew_for_each_condition(db: dpsql.Connec
     assert found(asked.format(4)) == ["special", "special"]
     assert [found(asked.format(6)) for _ in range(9)] == [[]] * 9, "it leaves out one row"
     assert [found(asked.format(4)) for _ in range(4)] == [[], [], [], ["special"]]
+
+
+def test_special_rows_are_a_part_of_those_that_are_read(db: dpsql.Connection) -> None:
+    """Planted: they are a part of the table, of which a condition leaves few."""
+    engine = everything(db)[0]
+    asked = {"": False, " WHERE person > 59": True}
+
+    def alone() -> dict[str, bool]:
+        """Whether each unit is summed."""
+        fast, found = FastSums(engine._all, replace(EVERYTHING, most=0.9, few=0)), {}
+        for where in asked:
+            [planned] = plan_of(db._open(), f"SELECT SUM(stars) FROM visits{where}", 1.0).measures
+            found[where] = fast.statement(planned) == measure_sql(planned)
+        return found
+
+    assert alone() == asked
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(SpecialUnits, "_read", lambda self, those, size: size)
+        assert alone() == dict.fromkeys(asked, False)
+
+
+@pytest.mark.parametrize("db", [ZCDP], indirect=True)
+def test_each_unit_is_summed_where_units_of_private_groups_are_counted(db: dpsql.Connection) -> None:
+    engine = everything(db)[0]
+    limits = replace(EVERYTHING, by_unit=True, repeated=0)
+    for asked, alone in (
+        ("SELECT place, COUNT(*), SUM(cost) FROM visits GROUP BY place", True),
+        ("SELECT ward, COUNT(*), COUNT(DISTINCT person) FROM visits GROUP BY ward", False),
+    ):
+        [planned] = plan_of(db._open(), asked, 1.0).measures
+        assert (FastSums(engine._all, limits).statement(planned) == measure_sql(planned)) is alone
 
 
 def test_the_copies_that_were_used_longest_ago_make_room(db: dpsql.Connection) -> None:

@@ -15,6 +15,7 @@ import pytest
 import dpsql
 from dpsql.audit import plan_of
 from dpsql.engines import corrected_sql, repeated_units, row_counts, special_units_sql
+from dpsql.engines.corrected_sql import Special
 from dpsql.engines.duckdb import DuckDB
 from dpsql.engines.fast_sums import FastSums
 from dpsql.engines.measure_sql import measure_sql
@@ -173,6 +174,27 @@ def test_units_of_too_many_rows_are_not_counted_by_rows(db: dpsql.Connection) ->
     before = engine._all(left)
     fast._repeated.forget()
     assert engine._all(left) == before, "what had too many rows was dropped at once"
+
+
+def test_their_rows_are_a_part_of_those_that_are_read(
+    db: dpsql.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Half of the few rows that meet the condition, say, and a hundredth of the table."""
+    monkeypatch.setattr(repeated_units, "_SAMPLE", 1)
+    where = "day < 2"
+    asked = f"SELECT place, COUNT(*) FROM visits WHERE {where} GROUP BY place"
+    planned, engine, fast = statements(db, asked)
+    rows, met = (
+        int(engine._all(f"SELECT count(*) FROM visits{each}")[0][0]) for each in ("", f" WHERE {where}")
+    )
+    repeated = fast._repeated
+    repeated.counted(planned, *fast._sources(planned), Special())
+    [found] = repeated._tables.values()
+    assert found is not None
+    assert found.rows / rows < found.rows / met
+    for most, counted in ((found.rows, True), (found.rows - 1, False)):
+        planned, _, fast = statements(db, asked, repeated=most / met)
+        assert counts_rows(fast.statement(planned)) is counted
 
 
 def test_what_was_found_is_forgotten_with_the_version_of_the_data(db: dpsql.Connection) -> None:
