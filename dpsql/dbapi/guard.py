@@ -36,7 +36,7 @@ def guarded(step: Callable[[], T]) -> T:
             f"an error of dpsql's own ({type(error).__name__})",
             help="what was debited stays debited; please report the query",
         )
-    except BaseException as stop:  # of a signal's handler, or of what runs threads
+    except BaseException as stop:  # a signal's handler raised it, say: it is raised again, without frames
         failure = stop
     failure.__cause__ = failure.__context__ = failure.__traceback__ = None
     raise failure

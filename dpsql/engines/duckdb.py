@@ -72,7 +72,7 @@ PARTIAL = "partial_aggregate_pushdown"
 """The optimizer that adds up rows before they are joined.
 
 It puts all that is computed below an aggregate over a join into one list, where an expression is computed as
-often as it is read: two hundred times in a slope. The second engine shares them.
+often as it is read: two hundred times in a slope. The second engine has ``SHARING``, which undoes that.
 """
 
 WITHOUT = STATISTICS, SHARING, PARTIAL
@@ -85,7 +85,7 @@ _MANY = 200
 def steady(without: Sequence[str] = WITHOUT) -> tuple[str, ...]:
     """Return settings without which DuckDB 2.0 fails on some rows only: a failure would reveal them.
 
-    ``without`` names the optimizers to disable.
+    ``without`` names the optimizers to disable, those among them that only take time.
     """
     return (
         f"disabled_optimizers = '{','.join(without)}'",

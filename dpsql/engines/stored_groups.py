@@ -125,7 +125,7 @@ class GroupStore:
             self.rows(f"CREATE TEMP TABLE {name} AS {sql}")
             columns = self.arrays(f"SELECT {', '.join(within)} FROM {name} ORDER BY rowid")
             table = np.stack([np.asarray(columns[f"s{i}"], np.int64) for i in sums], axis=1)
-        except BaseException:  # Ctrl-C too: nothing names the table yet
+        except BaseException:  # Ctrl-C too: nothing names the table yet; raised again
             self._dropped.append(name)
             raise
         keys = ", ".join(f"k{i}" for i in range(len(planned.keys)))

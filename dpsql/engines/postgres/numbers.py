@@ -38,6 +38,7 @@ from dpsql.functions.core.types import (
     signed,
 )
 from dpsql.functions.numbers.operands import OPERATIONS, arithmetic_type, exact_size, fits
+from dpsql.functions.numbers.rounding import rounded_type
 from dpsql.ir.column import BIGINT, DOUBLE, HUGEINT, Kind, Type, type_range
 
 _LARGEST = "CAST('1.7976931348623e308' AS float8)"
@@ -201,8 +202,7 @@ def _rounded(name: str) -> Render:
             case Kind.INTEGER if signed(argument.type):
                 return f"({narrowed(f'{name}(CAST({texts[0]} AS numeric), {places})', argument.type)})"
             case Kind.DECIMAL:
-                width, scale = digits(argument.type)
-                target = decimal(width, max(0, min(places, scale)))
+                target = rounded_type(argument, places, name)
                 return f"({narrowed(f'{name}({texts[0]}, {places})', target)})"
             case Kind.FLOAT if argument.type == DOUBLE and not places:
                 return f"({once('trunc({0})' if name == 'trunc' else _AWAY, texts[0])})"

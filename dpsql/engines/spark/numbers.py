@@ -32,6 +32,7 @@ from dpsql.functions.core.types import (
     signed,
 )
 from dpsql.functions.numbers.operands import arithmetic_type
+from dpsql.functions.numbers.rounding import rounded_type
 from dpsql.ir.column import DOUBLE, HUGEINT, Kind, Type, type_range
 
 INFINITE, NAN = "CAST('Infinity' AS double)", "CAST('NaN' AS double)"
@@ -160,9 +161,8 @@ def _rounded(name: str) -> Render:
             case Kind.INTEGER if places >= 0:
                 return texts[0]
             case Kind.DECIMAL if name == "round" and places >= 0:
-                width, scale = digits(argument.type)
-                target = decimal(width, min(places, scale))
-                return f"({narrowed(f'round({texts[0]}, {min(places, scale)})', target)})"
+                near = f"round({texts[0]}, {min(places, digits(argument.type)[1])})"
+                return f"({narrowed(near, rounded_type(argument, places, name))})"
             case Kind.FLOAT if argument.type == DOUBLE and not places:
                 return f"({once(_CUT if name == 'trunc' else _AWAY, texts[0])})"
             case Kind.FLOAT if argument.type == DOUBLE and name == "round" and 0 < places <= 15:

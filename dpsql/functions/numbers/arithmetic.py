@@ -6,7 +6,8 @@
 
 Whole numbers are computed in a type that holds every result of the operands' types. If there is none
 (HUGEINT, wide DECIMAL), the operands are cast to fewer digits: operands with more than 18 digits may
-then become NULL. DOUBLE does not raise.
+then become NULL. Where 38 decimal places leave them no digit before the point, they are refused. DOUBLE
+does not raise.
 """
 
 from __future__ import annotations

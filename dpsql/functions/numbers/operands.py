@@ -74,11 +74,9 @@ def arithmetic_type(sign: str, left: Argument, right: Argument) -> Type:
         return decimal(18, scale)
     if scale > WIDEST:
         raise ArgumentError("this product has more than 38 decimal places", "write CAST(... AS DOUBLE)")
-    whole = sign in "+-" or 0 in (digits(left.type)[1], digits(right.type)[1])
-    if scale == WIDEST < width and whole:  # nothing is left for what stands before the point
-        raise ArgumentError(
-            f"{sign} of numbers with 38 decimal places overflows", "write CAST(... AS DOUBLE)"
-        )
+    fractions = sign in "*%" and 0 not in (digits(left.type)[1], digits(right.type)[1])
+    if scale == WIDEST < width and not fractions:  # no digit is left for what stands before the point
+        raise ArgumentError(f"{sign} of these numbers takes more than 38 digits", "write CAST(... AS DOUBLE)")
     return decimal(min(WIDEST, width), scale)
 
 

@@ -28,7 +28,8 @@ def _places(arguments: Arguments, name: str) -> int:
     return literal.value
 
 
-def _rounded_type(argument: Argument, places: int, name: str) -> Type:
+def rounded_type(argument: Argument, places: int, name: str) -> Type:
+    """Return DuckDB's type of a number that is rounded to so many places."""
     match argument.kind:
         case Kind.DECIMAL:
             width, scale = digits(argument.type)
@@ -50,7 +51,7 @@ def _rounding_result(name: str) -> Result:
     def result(arguments: Arguments, type: Type | None) -> Fact:
         check_numbers(arguments, name)
         places, argument = _places(arguments, name), arguments[0]
-        target, interval = _rounded_type(argument, places, name), known(argument)
+        target, interval = rounded_type(argument, places, name), known(argument)
         if argument.kind is Kind.INTEGER and places >= 0:
             return within(target, interval, any_null(arguments))
         slack = 0.0 if places > 300 else 10.0 ** -max(places, -300)
@@ -75,7 +76,7 @@ def _rounding_result(name: str) -> Result:
 def _rounding(name: str) -> Render:
     def render(texts: tuple[str, ...], arguments: Arguments, type: Type | None) -> str:
         argument, places = arguments[0], _places(arguments, name)
-        target = _rounded_type(argument, places, name)
+        target = rounded_type(argument, places, name)
         if argument.kind is Kind.INTEGER and places >= 0:
             return converted(texts[0], argument, target)
         digits_behind = f", {places}" if len(arguments) > 1 else ""
@@ -87,7 +88,7 @@ def _rounding(name: str) -> Render:
         plain = f"{name}({texts[0]}{digits_behind})"
         if not _overflows(argument, places, name):
             return plain
-        limit = 10**WIDEST - 5 * 10 ** (-places - 1)  # what is rounded upwards
+        limit = 10**WIDEST - 5 * 10 ** (-places - 1)  # from half a step below 10^38 on, it is rounded to that
         return f"(CASE WHEN abs({texts[0]}) < CAST('{limit}' AS {decimal(WIDEST, 0).sql}) THEN {plain} END)"
 
     return render
