@@ -81,9 +81,9 @@ class FastSums(NotShown):
         tables = self.tables or InOwnInstance(self.run)
         self._extremes = Extremes(self.run, self.dialect)
         self._totals = UnitTotals(self.run, self._extremes, tables, self.dialect)
-        self._counts, known = RowCounts(self.run, self.dialect), self._totals.counted
+        self._counts = RowCounts(self.run, self.dialect)
         self._repeated = RepeatedUnits(self.run, self.limits, tables, self._counts, self.dialect)
-        self._units = SpecialUnits(self.run, self.limits, tables, self._counts, known, self.dialect)
+        self._units = SpecialUnits(self.run, self.limits, tables, self._counts, self._totals, self.dialect)
 
     def statement(self, planned: MeasurePlan) -> str:
         """Return the SELECT of a measure's exact sums."""

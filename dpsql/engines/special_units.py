@@ -46,7 +46,7 @@ from dpsql.engines.row_copies import (
 from dpsql.engines.row_counts import RowCounts
 from dpsql.engines.special_units_sql import Counted, conditions_sql, found_sql, heavy_sql
 from dpsql.engines.temporary_tables import NamedTables, TemporaryTables, dropped_if_stopped
-from dpsql.engines.unit_totals import ANSWERS
+from dpsql.engines.unit_totals import ANSWERS, UnitTotals
 from dpsql.engines.unit_values import nullable_sql
 from dpsql.facts.light_units import (
     RowSource,
@@ -130,6 +130,9 @@ class Limits:
     fewer: int = 4
     """The same where they are not too many: counting makes them fewer, in the time of several measures."""
 
+    totals: int = 1
+    """Times that totals are asked for before they tell who is special."""
+
     met: float = 1 / 2
     """The part of the rows that may meet conditions which are counted to make special rows fewer."""
 
@@ -177,6 +180,7 @@ EVERYTHING = Limits(
     keys=0,
     conditions=0,
     fewer=0,
+    totals=0,
     met=1,
     most=1,
     weighed=1,
@@ -211,15 +215,14 @@ class Asked:
 class SpecialUnits(NotShown):
     """The special units of one engine's tables. ``run`` runs a statement and fetches its rows.
 
-    ``counts`` are those of rows. ``rows_of`` returns a table that has the units u of a scan with their rows c
-    already, if there is one.
+    ``counts`` are those of rows, ``totals`` those of units.
     """
 
     run: Callable[[str], list[tuple[object, ...]]]
     limits: Limits
     tables: TemporaryTables
     counts: RowCounts
-    rows_of: Callable[[Scan], str | None]
+    totals: UnitTotals
     dialect: Dialect = DUCKDB
     _tables: dict[_Place, _Found] = field(default_factory=dict)
     _asked: Asked = field(default_factory=Asked)
@@ -238,6 +241,8 @@ class SpecialUnits(NotShown):
         those = self._those(by_rows, by_groups, size)
         if those.rows > self.limits.few * size:
             those = self._met(those, [conditions_sql(planned, scan, self.dialect)], size)
+        if those.rows > self.limits.few * size:
+            those = self._of_totals(those, planned, source)
         [counted], limit, found, rows, units = those
         there = self._read(those, size)
         needed, many = Needed.of(planned, scan), rows > self.limits.distinct * there
@@ -307,6 +312,17 @@ class SpecialUnits(NotShown):
         met = [replace(each, where=where) for each, where in zip(those.counted, wheres, strict=True)]
         again = any(wheres) and self._comes_again(met, those.rows, size)
         return self._of(met, those.limit) if again else those
+
+    def _of_totals(self, those: _Those, planned: MeasurePlan, source: RowSource) -> _Those:
+        """Return those that totals do not show to be light, if these are asked for again and fewer are."""
+        light = self.totals.light(planned, source)
+        if light is None:
+            return those
+        counted = [Counted(source.scan, light=light)]
+        if not self._asked.again(_place(counted), self.limits.totals):
+            return those
+        others = self._of(counted, 0)
+        return others if others.rows < those.rows else those
 
     def _read(self, those: _Those, size: int) -> int:
         """Return how many rows are read, of so many: those that meet conditions, if these were counted."""
@@ -431,8 +447,10 @@ class SpecialUnits(NotShown):
 
     def _heavy(self, counted: Sequence[Counted], limit: int) -> str:
         """Return the SELECT of ``heavy_sql``, of what is there already if it will do."""
-        scan = counted[0].scan
-        known = self.rows_of(scan) if [*counted] == [Counted(scan)] else None
+        scan, light = counted[0].scan, counted[0].light
+        if light is not None:
+            return self.totals.heavy_sql(scan, light)
+        known = self.totals.counted(scan) if [*counted] == [Counted(scan)] else None
         if known is None:
             return heavy_sql(counted, limit, self.dialect)
         return f"SELECT u, c AS n, c FROM {known} AS f WHERE c > {limit} OR u IS NULL"

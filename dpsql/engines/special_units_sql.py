@@ -16,6 +16,7 @@ from dataclasses import replace
 from dpsql.engines.dialect import DUCKDB, Dialect
 from dpsql.engines.identifiers import quote
 from dpsql.engines.relation_sql import Reading, first_link, key_sql, relation_sql, twofold, with_units
+from dpsql.engines.unit_totals import Light
 from dpsql.engines.unit_values import there_sql, value_sql
 from dpsql.errors import DatabaseError
 from dpsql.facts.light_units import Among, row_conditions
@@ -83,19 +84,21 @@ def keyed_rows_sql(
 class Counted:
     """The rows of a scan that are counted, each so many ``times``, in groups of ``keys``.
 
-    Rows that do not meet the condition ``where`` of a row t are not counted.
+    Rows that do not meet the condition ``where`` of a row t are not counted. With ``light``, a condition on
+    totals, units that do not meet it have an n of 1 (unit_totals.py).
     """
 
     scan: Scan
     keys: tuple[ScanColumn, ...] = ()
     where: str = ""
     times: int = 1
+    light: Light | None = None
 
     @property
-    def place(self) -> tuple[str, Columns, tuple[str, ...], str, int]:
+    def place(self) -> tuple[str, Columns, tuple[str, ...], str, int, Light | None]:
         """What tells it from others."""
         keys = tuple(column.source for column in self.keys)
-        return self.scan.table, first_link(self.scan), keys, self.where, self.times
+        return self.scan.table, first_link(self.scan), keys, self.where, self.times, self.light
 
 
 def heavy_sql(counted: Sequence[Counted], limit: int, dialect: Dialect = DUCKDB) -> str:

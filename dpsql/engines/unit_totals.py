@@ -1,9 +1,13 @@
-"""Totals of each unit over a whole table: whether they show that no unit's sums reach the clip.
+"""Totals of each unit over a whole table: whether they show that a unit's sums do not reach the clip.
 
     SUM(extendedprice * (1 - discount)) ... WHERE shipdate ...    clipped to 100 rows of 105,000
     every customer's total of extendedprice is below 10,500,000: nobody is special, whatever the condition
 
-Claim   where ``all_light`` is true, every unit's norm over the relation is at most the clip.
+    AVG(extendedprice)    sums of price - 900 and of 105,000 - price, clipped to 100 rows of 104,100 in L2
+    a customer with 130 lines of 50,000 each is light: both sums are below 73 rows of 104,100
+
+Claim   a unit that meets the condition of ``all_light`` or ``light`` has a norm over the relation of at most
+        the clip.
 Proof   Of a family, a unit adds at most the sum of its cells' absolute values in L1, so in L2 too; families
         are on coordinates of their own, so squared L2 norms add up. A row adds to one alternative of a
         family: one bound serves all that have it. Conditions leave rows out, and a row of the table makes at
@@ -11,7 +15,15 @@ Proof   Of a family, a unit adds at most the sum of its cells' absolute values i
         since its range has 0 or is above, and of half a step and half a ``unit`` for its rounding: the sum is
         at most m / step times the total of x, and (low + unit) / step times the number of rows; so for sums
         of such bounds. Any other cells are at most ``most`` for each row; a unit is counted at most once for
-        each row, in groups of its own. Totals are sums of at most 2^40 DOUBLEs of one sign, off by less than
+        each row, in groups of its own.
+        A pair of VALUE and REST has squared L2 norms that add up over the alternatives and groups, on
+        coordinates of their own, each at most the square of the sum: so for both sums over all alternatives
+        of one pair. Of a column x whose values are all in the pair's range, no cell is off by more than
+        ``unit`` / step: VALUE adds up to (total - offset rows) / step at most, of the rows that are not NULL
+        (all, or those of an offset that is not above 0, only add to it), and REST to
+        (most + offset / step) rows - total / step, whose factor of the rows is that of the range's end, not
+        below 0: more rows only add to it. Totals are 1/1000 more there, or less, as they are subtracted.
+        Totals are sums of at most 2^40 DOUBLEs of one sign, off by less than
         2^-12 of themselves: ``MARGIN`` covers this and the arithmetic here. No product overflows or vanishes,
         which fails on PostgreSQL: totals and multiples are between 1 / ``_LARGEST``, which is more than any
         that is below, and ``_LARGEST`` for each row.
@@ -22,8 +34,9 @@ Totals are exact private facts: see special_units.py.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import field
+from typing import NamedTuple
 
 from dpsql.engines.dialect import DUCKDB, Dialect
 from dpsql.engines.extremes import Extremes
@@ -33,11 +46,11 @@ from dpsql.engines.relation_sql import Place, first_link, place_of, with_units
 from dpsql.engines.temporary_tables import TemporaryTables, dropped_if_stopped
 from dpsql.engines.unit_values import there_sql, value_sql
 from dpsql.facts.columns_read import defined, stored_column
-from dpsql.facts.light_units import RowSource
+from dpsql.facts.light_units import RowSource, most_rows
 from dpsql.ir.measure import Measure
 from dpsql.ir.not_shown import NotShown
 from dpsql.ir.plan import MeasurePlan, Norm
-from dpsql.ir.relation import Relation, Scan
+from dpsql.ir.relation import Relation, Scan, ScanColumn
 from dpsql.ir.scalar import Call, Ref, Scalar
 from dpsql.ir.statistic import Part, Statistic
 from dpsql.lazy_dataclass import dataclass
@@ -51,6 +64,20 @@ _LARGEST = 1e50
 """The largest value, or multiple of one in steps, whose products with others are added up."""
 
 _Multiples = dict[str, float]
+
+
+class Light(NamedTuple):
+    """A condition on a unit's totals under which it is light, and the columns that are totalled."""
+
+    columns: frozenset[str]
+    sql: str
+
+    @property
+    def unless(self) -> str:
+        return f"({self.sql}) IS NOT TRUE"
+
+    def __repr__(self) -> str:
+        return "Light(not shown)"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -73,38 +100,67 @@ class UnitTotals(NotShown):
 
     def all_light(self, planned: MeasurePlan, source: RowSource) -> bool:
         """Whether totals show that nobody's sums are clipped, and that all rows belong to somebody."""
-        if planned.groups is not None:
+        light = self._condition(planned, source, pairs=False)
+        if light is None:
             return False
-        alone = _alone(planned.measure)
-        read = {each: self._read(each, planned, source.scan) for each in alone}
-        columns = {column for found in read.values() if found is not None for column in found}
-        if not columns:
-            return False
-        totals = self._totals(source.scan, columns)
+        totals = self._totals(source.scan, light.columns)
         if totals.nobody:
             return False
-        norm, clip = planned.bound
-        families = [
-            added_sql(
-                list(
-                    dict.fromkeys(
-                        self._most(first, read.get(first), source.fan)
-                        for first in (planned.measure.statistics[places[0]] for places in family.alternatives)
-                    )
-                )
-            )
-            for family in planned.measure.families
-        ]
-        bound = added_sql([f"({each})" if norm is Norm.L1 else f"({each}) * ({each})" for each in families])
-        limit = clip if norm is Norm.L1 else clip**2
-        number = self.dialect.number
-        light = f"{number(MARGIN * planned.measure.copies)} * ({bound}) <= {number(limit)}"
-        if light not in totals.light:
-            heavy = self.run(f"SELECT 1 FROM {totals.name} AS f WHERE ({light}) IS NOT TRUE LIMIT 1")
+        if light.sql not in totals.light:
+            heavy = self.run(f"SELECT 1 FROM {totals.name} AS f WHERE {light.unless} LIMIT 1")
             if len(totals.light) == ANSWERS:
                 totals.light.clear()
-            totals.light[light] = heavy == []
-        return totals.light[light]
+            totals.light[light.sql] = heavy == []
+        return totals.light[light.sql]
+
+    def light(self, planned: MeasurePlan, source: RowSource) -> Light | None:
+        """Return the condition under which totals show that a unit is light, of its rows too; or None."""
+        light = self._condition(planned, source, pairs=True)
+        if light is None:
+            return None
+        few = f"c <= {most_rows(planned) // source.fan}"
+        return light._replace(sql=f"{few} OR {light.sql}")
+
+    def heavy_sql(self, scan: Scan, light: Light) -> str:
+        """Return the SELECT of other units u, of nobody as NULL, with their rows c, and 1 as n of units."""
+        totals = self._totals(scan, light.columns)
+        one = "CASE WHEN u IS NOT NULL THEN 1 END"
+        return f"SELECT u, {one} AS n, c FROM {totals.name} AS f WHERE {light.unless} OR u IS NULL"
+
+    def _condition(self, planned: MeasurePlan, source: RowSource, pairs: bool) -> Light | None:
+        """Return the condition, of ``pairs`` too; None if it would be that of rows, or says too little."""
+        if planned.groups is not None:
+            return None
+        measure, (norm, clip) = planned.measure, planned.bound
+        alone = _alone(measure)
+        read = {each: self._read(each, planned, source.scan) for each in alone}
+        columns = {column for found in read.values() if found is not None for column in found}
+        families = []
+        for family in measure.families:
+            sums: dict[str, None] = {}
+            squares: dict[str, None] = {}
+            for places in family.alternatives:
+                first = measure.statistics[places[0]]
+                pair = [measure.statistics[place] for place in places]
+                column = self._paired(pair, planned, source.scan) if pairs and norm is Norm.L2 else None
+                if column is None:
+                    sums[self._most(first, read.get(first), source.fan)] = None
+                else:
+                    columns.add(column.source)
+                    both = self._most_of_pair(first, column, source.fan)
+                    squares[added_sql([f"({each}) * ({each})" for each in both])] = None
+            added = added_sql(list(sums))
+            if norm is Norm.L1:
+                families.append(f"({added})")
+            else:
+                squared = [f"({added}) * ({added})"] if sums else []
+                families.append(added_sql([*squared, *squares]))
+        if not columns:
+            return None
+        number = self.dialect.number
+        limit = clip if norm is Norm.L1 else clip**2
+        bound = f"{number(MARGIN * measure.copies)} * ({added_sql(families)}) <= {number(limit)}"
+        return Light(frozenset(columns), bound)
 
     def counted(self, scan: Scan) -> str | None:
         """Return the table of the units u of a scan with their rows c, if there is one."""
@@ -127,6 +183,28 @@ class UnitTotals(NotShown):
         )
         of_row = float((max(0, first.low) + first.unit) / first.step)
         return f"{number(fan)} * ({' + '.join(totals)} + {number(of_row)} * c)"
+
+    def _paired(self, pair: Sequence[Statistic], planned: MeasurePlan, scan: Scan) -> ScanColumn | None:
+        """Return the column of a pair, where all of its values are in the pair's range, and none below 0."""
+        first, argument = pair[0], pair[0].argument
+        if {each.part for each in pair} != {Part.VALUE, Part.REST} or not isinstance(argument, Ref):
+            return None
+        relation = planned.measure.relation
+        found, ends = stored_column(relation, argument.name), self.extremes.ends(argument, relation)
+        if found is None or found[0] is not scan or ends is None:
+            return None
+        in_range = max(0, first.low) <= ends[0] and ends[1] <= min(first.high, _LARGEST)
+        return found[1] if in_range and first.step * int(_LARGEST) >= 1 else None
+
+    def _most_of_pair(self, first: Statistic, column: ScanColumn, fan: int) -> tuple[str, str]:
+        """Print the most that a unit's rows add to VALUE and to REST."""
+        number, total = self.dialect.number, quote(f"s {column.source}")
+        step, offset = float(first.step), float(first.offset)
+        off = float(first.unit) / step
+        less = offset / step if offset <= 0 or not column.fact.nullable else 0.0
+        value = f"{number(MARGIN / step)} * {total} + {number(off - less)} * c"
+        rest = f"{number(first.most + offset / step + off)} * c - {number(1 / MARGIN / step)} * {total}"
+        return f"{number(fan)} * ({value})", f"{number(fan)} * ({rest})"
 
     def _read(self, statistic: Statistic, planned: MeasurePlan, scan: Scan) -> _Multiples | None:
         """Return what bounds the values of a statistic in a range not below 0."""
@@ -165,7 +243,7 @@ class UnitTotals(NotShown):
             case _:
                 return None
 
-    def _totals(self, scan: Scan, columns: set[str]) -> _Totals:
+    def _totals(self, scan: Scan, columns: frozenset[str]) -> _Totals:
         place = place_of(scan)
         known = self._tables.get(place)
         if known is not None and columns <= set(known.columns):

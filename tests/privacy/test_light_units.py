@@ -35,6 +35,7 @@ from dpsql.facts.lent_units import needs_units
 from dpsql.ir.column import Interval
 from dpsql.ir.plan import MeasurePlan
 from dpsql.ir.relation import Link, Relation, Scan, ScanColumn
+from dpsql.ir.statistic import Statistic
 from dpsql.policy import check
 
 SCHEMA = """
@@ -51,6 +52,9 @@ INSERT INTO visits VALUES
     (NULL, 1, 'a', 0, 1, 1, 'p', 0), (9001, NULL, 'a', 0, 100, 5, 'p', 0),
     (9002, 777, 'b', 1, 100, 5, 'p', 0), (9003, 59, 'c', 1, 100, 5, 'p', 0),
     (9004, 60, '', 1, 100, 5, 'p', 0);
+ALTER TABLE visits ADD COLUMN score INTEGER;
+ALTER TABLE visits ADD COLUMN grade INTEGER;
+UPDATE visits SET score = 2 + visit % 2 * 6, grade = CASE WHEN visit % 10 > 0 THEN 8 END;
 CREATE TABLE lines (visit BIGINT, amount DOUBLE, ward VARCHAR);
 INSERT INTO lines SELECT visit, 10, ward FROM visits, range(2);
 INSERT INTO lines VALUES (NULL, 10, 'a'), (9999, 10, 'b');
@@ -85,6 +89,8 @@ cost = {{ range = [0, 100] }}
 stars = {{ range = [1, 5] }}
 place = {{}}
 tax = {{ range = [0, 0.5] }}
+score = {{ range = [0, 10] }}
+grade = {{ range = [6, 8] }}
 [tables.lines]
 unit = {{ column = "visit", references = "visits.visit" }}
 rows_per_unit = 40
@@ -154,6 +160,10 @@ QUERIES = (
     "SELECT COUNT(*), SUM(n) FROM (SELECT person, ward, COUNT(*) AS n FROM (SELECT person, ward FROM visits "
     "UNION ALL SELECT person, 'b' FROM people UNION ALL SELECT person, tag FROM visits JOIN tags "
     "USING (ward)) GROUP BY 1, 2) WHERE n > 1",
+    "SELECT AVG(score) FROM visits",
+    "SELECT ward, AVG(score), COUNT(*) FROM visits GROUP BY ward",
+    "SELECT AVG(grade) FROM visits WHERE stars > 2",
+    "SELECT kind, AVG(score), SUM(cost) FROM visits JOIN days USING (day) GROUP BY kind",
     "SELECT SUM(cost) FROM visits v WHERE day < 2 AND stars > 1 "
     "AND EXISTS (FROM visits w WHERE w.person = v.person AND w.day > v.day)",
     "SELECT SUM(cost) FROM visits v WHERE day < 2 AND stars > 1",
@@ -277,6 +287,22 @@ def _without_nobody(printed: Callable[..., object]) -> Callable[..., object]:
 def totals_of_a_quarter(patch: pytest.MonkeyPatch) -> None:
     most = UnitTotals._most
     patch.setattr(UnitTotals, "_most", lambda *given: f"({most(*given)}) / 4")
+
+
+def totals_of_pairs_are_less(patch: pytest.MonkeyPatch) -> None:
+    most = UnitTotals._most_of_pair
+    patch.setattr(
+        UnitTotals, "_most_of_pair", lambda *given: tuple(f"({each}) * 0.9" for each in most(*given))
+    )
+
+
+def offsets_of_missing_values(patch: pytest.MonkeyPatch) -> None:
+    most = UnitTotals._most_of_pair
+
+    def of_all(self: UnitTotals, first: Statistic, column: ScanColumn, fan: int) -> tuple[str, str]:
+        return most(self, first, replace(column, fact=replace(column.fact, nullable=False)), fan)
+
+    patch.setattr(UnitTotals, "_most_of_pair", of_all)
 
 
 def totals_with_half_of_the_rows(patch: pytest.MonkeyPatch) -> None:
@@ -448,8 +474,13 @@ def test_planted_errors_are_found(
 
 
 @pytest.mark.parametrize("db", [ZCDP], indirect=True)
-def test_squares_of_other_groups_are_found(db: dpsql.Connection, monkeypatch: pytest.MonkeyPatch) -> None:
-    keys_of_other_columns(monkeypatch)
+@pytest.mark.parametrize(
+    "plant", [keys_of_other_columns, totals_of_pairs_are_less, offsets_of_missing_values]
+)
+def test_errors_that_matter_in_l2_are_found(
+    db: dpsql.Connection, monkeypatch: pytest.MonkeyPatch, plant: Callable[[pytest.MonkeyPatch], None]
+) -> None:
+    plant(monkeypatch)
     assert differ(db)
 
 
@@ -539,7 +570,7 @@ def test_the_copies_that_were_used_longest_ago_make_room(db: dpsql.Connection) -
     asked = {"visits": "SELECT SUM(cost) FROM visits", "lines": "SELECT SUM(amount) FROM lines"}
 
     def copied(room: int, *tables: str) -> dict[str, int]:
-        fast = FastSums(engine._all, replace(EVERYTHING, copied=1, long=1, bytes=room))
+        fast = FastSums(engine._all, replace(EVERYTHING, copied=1, long=1, bytes=room, totals=NEVER))
         for table in tables:
             [planned] = plan_of(db._open(), asked[table], 1.0).measures
             sql = fast.statement(planned)
