@@ -141,8 +141,7 @@ class FastSums(NotShown):
         if len(sources) > 1:
             return self._units.of_several(planned, sources, size, part)
         [source] = sources
-        light = self._totals.all_light(planned, source)
-        special = Special() if light else self._units.special(planned, source, size, part)
+        special = self._units.special(planned, source, size, part)
         return None if special is None else self._repeated.counted(planned, source, special)
 
     def _sources(self, planned: MeasurePlan) -> tuple[RowSource, ...]:

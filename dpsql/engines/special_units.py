@@ -14,6 +14,10 @@ Claim   with ``limit`` or less of n, a unit is light, for every query that asks 
 Proof   facts/light_units.py. A table that was made for a lower limit holds more units; those asked for are
         chosen by their n. A row of the relation comes from one row of the scan, so the rows of special units
         there are those made of the scan's special rows: no other scan needs to be cut.
+Claim   of units that are not light by their rows, those of n above its own limit are all that are not light,
+        where n counts rows by group, or under conditions, or says what totals show (unit_totals.py).
+Proof   Each limit proves by itself that a unit is light. Who has many rows was found for that limit of rows,
+        or a lower one; a table that was made among units of more rows than are asked for is made anew.
 Claim   counted under conditions that all rows of the relation meet, n is enough, and the rows of special
         units that meet them are all that the relation reads of these units.
 Proof   facts/light_units.py: ``row_conditions``.
@@ -44,7 +48,14 @@ from dpsql.engines.row_copies import (
     copy_sql,
 )
 from dpsql.engines.row_counts import RowCounts
-from dpsql.engines.special_units_sql import Counted, conditions_sql, found_sql, heavy_sql
+from dpsql.engines.special_units_sql import (
+    Counted,
+    conditions_sql,
+    found_sql,
+    heavy_sql,
+    narrowed_links_sql,
+    narrowed_sql,
+)
 from dpsql.engines.temporary_tables import NamedTables, TemporaryTables, dropped_if_stopped
 from dpsql.engines.unit_totals import ANSWERS, UnitTotals
 from dpsql.engines.unit_values import nullable_sql
@@ -79,7 +90,8 @@ class _Found(NotShown):
     """A table of special ``units``, and the limit of n that it was made for; ``nobody``: and rows of nobody.
 
     ``links`` are the tables of their links, by what was counted, where they were asked for. Rows that do not
-    meet the condition ``where`` are not counted; there may be ``too_many`` to be copied. The ``copy`` was
+    meet the condition ``where`` are not counted; units of so many rows of the table, or fewer, are not looked
+    at ``among`` those who have more. There may be ``too_many`` to be copied. The ``copy`` was
     made for what was ``asked``.
     """
 
@@ -87,6 +99,7 @@ class _Found(NotShown):
     limit: int
     nobody: bool
     where: str = ""
+    among: int = 0
     links: dict[_Place, str] = field(default_factory=dict)
     copy: Copy | None = None
     asked: Hashable = None
@@ -237,12 +250,14 @@ class SpecialUnits(NotShown):
         keys, by_groups = plain_keys(planned, scan), None
         if squares is not None and keys:
             by_groups = [Counted(scan, keys)], squares // source.fan**2
-        by_rows = [Counted(scan)], most_rows(planned) // source.fan
-        those = self._those(by_rows, by_groups, size)
+        if self.totals.all_light(planned, source):
+            return Special()
+        by_rows = self._of([Counted(scan)], most_rows(planned) // source.fan)
+        those = self._those(by_rows, by_groups, size, by_rows)
         if those.rows > self.limits.few * size:
-            those = self._met(those, [conditions_sql(planned, scan, self.dialect)], size)
+            those = self._met(those, [conditions_sql(planned, scan, self.dialect)], size, by_rows)
         if those.rows > self.limits.few * size:
-            those = self._of_totals(those, planned, source)
+            those = self._of_totals(those, planned, source, by_rows)
         [counted], limit, found, rows, units = those
         there = self._read(those, size)
         needed, many = Needed.of(planned, scan), rows > self.limits.distinct * there
@@ -283,7 +298,7 @@ class SpecialUnits(NotShown):
         each_row, by_groups = [Counted(each.scan, times=each.fan) for each in sources], None
         if squares is not None and keys:
             by_groups = [replace(each, keys=keys[each.scan]) for each in each_row], squares
-        those = self._those((each_row, most_rows(planned)), by_groups, size)
+        those = self._those(self._of(each_row, most_rows(planned)), by_groups, size)
         if those.rows > self.limits.few * size:
             those = self._met(those, [conditions_sql(planned, each.scan) for each in each_row], size)
         counted, limit, found, rows, _ = those
@@ -297,23 +312,24 @@ class SpecialUnits(NotShown):
             Reading(units=False, several=nobody) if found.nobody else None,
         )
 
-    def _those(self, by_rows: _Limited, by_groups: _Limited | None, size: int) -> _Those:
-        """Return the units that are special by rows; or by groups, if these come again and fewer are."""
-        those = self._of(*by_rows)
-        if by_groups is None or those.rows <= self.limits.few * size:
-            return those
+    def _those(
+        self, by_rows: _Those, by_groups: _Limited | None, size: int, among: _Those | None = None
+    ) -> _Those:
+        """Return those that are special by rows; or by groups, if these come again and fewer are."""
+        if by_groups is None or by_rows.rows <= self.limits.few * size:
+            return by_rows
         if not self._asked.again(_place(by_groups[0]), self.limits.keys):
-            return those
-        others = self._of(*by_groups)
-        return others if others.rows < those.rows else those
+            return by_rows
+        others = self._of(*by_groups, among)
+        return others if others.rows < by_rows.rows else by_rows
 
-    def _met(self, those: _Those, wheres: Sequence[str], size: int) -> _Those:
+    def _met(self, those: _Those, wheres: Sequence[str], size: int, among: _Those | None = None) -> _Those:
         """Return those that are special by the rows that meet conditions, if these come again."""
         met = [replace(each, where=where) for each, where in zip(those.counted, wheres, strict=True)]
         again = any(wheres) and self._comes_again(met, those.rows, size)
-        return self._of(met, those.limit) if again else those
+        return self._of(met, those.limit, among) if again else those
 
-    def _of_totals(self, those: _Those, planned: MeasurePlan, source: RowSource) -> _Those:
+    def _of_totals(self, those: _Those, planned: MeasurePlan, source: RowSource, among: _Those) -> _Those:
         """Return those that totals do not show to be light, if these are asked for again and fewer are."""
         light = self.totals.light(planned, source)
         if light is None:
@@ -321,7 +337,7 @@ class SpecialUnits(NotShown):
         counted = [Counted(source.scan, light=light)]
         if not self._asked.again(_place(counted), self.limits.totals):
             return those
-        others = self._of(counted, 0)
+        others = self._of(counted, 0, among)
         return others if others.rows < those.rows else those
 
     def _read(self, those: _Those, size: int) -> int:
@@ -330,8 +346,9 @@ class SpecialUnits(NotShown):
             return size
         return sum(self.counts.of(each.scan.table, each.where) for each in those.counted)
 
-    def _of(self, counted: Sequence[Counted], limit: int) -> _Those:
-        found = self._found(counted, limit)
+    def _of(self, counted: Sequence[Counted], limit: int, among: _Those | None = None) -> _Those:
+        """Return the units above a limit, only those ``among`` others if there are any."""
+        found = self._found(counted, limit, among)
         return _Those(counted, limit, found, *self._above(found, limit))
 
     def _joined(self, scan: Scan, found: str, limit: int) -> Reading:
@@ -426,18 +443,21 @@ class SpecialUnits(NotShown):
         met = sum(self.counts.of(each.scan.table, each.where) for each in counted)
         return met <= self.limits.met * size
 
-    def _found(self, counted: Sequence[Counted], limit: int) -> _Found:
+    def _found(self, counted: Sequence[Counted], limit: int, among: _Those | None) -> _Found:
         """Return the table of units whose n is above the limit, and perhaps more."""
-        place = _place(counted)
+        place, rows = _place(counted), 0 if among is None else among.limit
         found = self._tables.pop(place, None)
-        if found is not None and found.limit > limit:
+        if found is not None and (found.limit > limit or found.among > rows):
             self._drop(found)
             found = None
         if found is None:
-            units = self.tables.kept(self._heavy(counted, limit))
+            links = None if among is None else self._links(among.counted[0], among.found)
+            units = self.tables.kept(self._heavy(counted, limit, links, rows))
             with dropped_if_stopped(self.tables, units):
                 [(nobody,)] = self.run(f"SELECT count(*) FROM {units} AS f WHERE u IS NULL")
-            found = _Found(units, limit, bool(nobody), counted[0].where)
+                found = _Found(units, limit, bool(nobody), counted[0].where, rows)
+                if links is not None:
+                    self._link(counted[0], found, narrowed_links_sql(units, links))
         self._tables[place] = found
         while len(self._tables) > KEPT:
             oldest = next(iter(self._tables))
@@ -445,11 +465,13 @@ class SpecialUnits(NotShown):
             self._drop(self._tables.pop(oldest))
         return found
 
-    def _heavy(self, counted: Sequence[Counted], limit: int) -> str:
-        """Return the SELECT of ``heavy_sql``, of what is there already if it will do."""
+    def _heavy(self, counted: Sequence[Counted], limit: int, links: str | None, rows: int) -> str:
+        """Return the SELECT of units, of ``links`` with more than so many ``rows`` if there are any."""
         scan, light = counted[0].scan, counted[0].light
         if light is not None:
             return self.totals.heavy_sql(scan, light)
+        if links is not None:
+            return narrowed_sql(counted[0], links, rows, limit, self.dialect)
         known = self.totals.counted(scan) if [*counted] == [Counted(scan)] else None
         if known is None:
             return heavy_sql(counted, limit, self.dialect)
@@ -457,12 +479,13 @@ class SpecialUnits(NotShown):
 
     def _links(self, counted: Counted, found: _Found) -> str:
         """Return the table of the links of special units, and of nobody."""
-        place = counted.place
-        if place not in found.links:
-            by = "k" if isinstance(first_link(counted.scan), str) else ""
-            select = found_sql(counted, found.units, found.nobody, self.dialect)
-            found.links[place] = self.tables.kept(select, by)
-        return found.links[place]
+        if counted.place not in found.links:
+            self._link(counted, found, found_sql(counted, found.units, found.nobody, self.dialect))
+        return found.links[counted.place]
+
+    def _link(self, counted: Counted, found: _Found, select: str) -> None:
+        by = "k" if isinstance(first_link(counted.scan), str) else ""
+        found.links[counted.place] = self.tables.kept(select, by)
 
     def forget(self) -> None:
         """Drop all tables."""

@@ -145,6 +145,29 @@ def found_sql(counted: Counted, heavy: str, nobody: bool, dialect: Dialect = DUC
     return f"{listed} UNION ALL {missing}"
 
 
+def narrowed_sql(counted: Counted, links: str, rows: int, limit: int, dialect: Dialect = DUCKDB) -> str:
+    """Return the SELECT of ``heavy_sql`` among units of more than so many ``rows``, of whom there are links.
+
+    Their rows alone are read, and no path to the unit.
+    """
+    names = [f"p{i}" for i in range(len(counted.keys))]
+    by, below = ", ".join(["u", *names]), dialect.subquery
+    keyed = keyed_rows_sql(counted.scan, counted.keys, names, counted.where, dialect)
+    owned = f"SELECT {', '.join(['h.u', *(f'r.{name}' for name in names)])} FROM ({keyed}) AS r"
+    owned += f" JOIN (SELECT k, u FROM {links} AS f WHERE n > {rows}) AS h ON r.k = h.k"
+    grouped = f"SELECT {by}, count(*) AS n FROM {below(owned)} GROUP BY {by}"
+    squared = f"n * {dialect.wide('n')}" if names else "n"
+    units = f"SELECT u, sum({squared}) AS n, sum(n) AS c FROM {below(grouped)} GROUP BY u"
+    nobody = f"SELECT u, n, c FROM {links} AS f WHERE u IS NULL"
+    return f"SELECT * FROM {below(units)} WHERE n > {limit} UNION ALL {nobody}"
+
+
+def narrowed_links_sql(heavy: str, links: str) -> str:
+    """Return the SELECT of ``found_sql`` where all units of ``heavy`` have ``links`` that are there."""
+    special = f"SELECT l.k, l.u, h.n, l.c FROM {links} AS l JOIN {heavy} AS h ON l.u = h.u"
+    return f"{special} UNION ALL SELECT k, u, n, c FROM {links} AS l WHERE u IS NULL"
+
+
 def sampled_sql(scan: Scan, keys: tuple[ScanColumn, ...], where: str, part: int) -> str:
     """Return the SELECT of the rows of units with several rows of a group, of one unit in ``part``."""
     names = [f"p{i}" for i in range(len(keys))]

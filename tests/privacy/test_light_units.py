@@ -29,6 +29,7 @@ from dpsql.engines.fast_sums import FastSums
 from dpsql.engines.measure_sql import CELL, measure_sql
 from dpsql.engines.relation_sql import Reading
 from dpsql.engines.special_units import EVERYTHING, SpecialUnits
+from dpsql.engines.special_units_sql import Counted
 from dpsql.engines.unit_totals import UnitTotals
 from dpsql.facts import light_units
 from dpsql.facts.lent_units import needs_units
@@ -305,6 +306,15 @@ def offsets_of_missing_values(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(UnitTotals, "_most_of_pair", of_all)
 
 
+def those_among_fewer(patch: pytest.MonkeyPatch) -> None:
+    printed = special_units.narrowed_sql
+
+    def among_few(counted: Counted, links: str, rows: int, *given: Any) -> str:
+        return printed(counted, links, rows * 2, *given)
+
+    patch.setattr(special_units, "narrowed_sql", among_few)
+
+
 def totals_with_half_of_the_rows(patch: pytest.MonkeyPatch) -> None:
     counted = UnitTotals.counted
 
@@ -373,9 +383,9 @@ PLANTED = (
 def test_a_condition_above_a_window_leaves_no_row_out(
     db: dpsql.Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Planted: the rows that it leaves out are not numbered."""
-    numbered = "SELECT visit AS v, ROW_NUMBER() OVER (PARTITION BY person ORDER BY visit) AS i FROM lines"
-    sql = f"SELECT COUNT(*) FROM ({numbered} JOIN visits USING (visit)) WHERE v % 5 <> 0 AND i > 30"
+    """Planted: the rows that it leaves out are not counted."""
+    counted = "SELECT visit AS v, COUNT(*) OVER (PARTITION BY person) AS i FROM lines"
+    sql = f"SELECT COUNT(*) FROM ({counted} JOIN visits USING (visit)) WHERE v % 5 <> 0 AND i > 50"
     monkeypatch.setattr(sys.modules[__name__], "QUERIES", (sql,))
     assert differ(db, met=True) == []
     conditions = light_units._conditions
@@ -475,13 +485,35 @@ def test_planted_errors_are_found(
 
 @pytest.mark.parametrize("db", [ZCDP], indirect=True)
 @pytest.mark.parametrize(
-    "plant", [keys_of_other_columns, totals_of_pairs_are_less, offsets_of_missing_values]
+    "plant",
+    [keys_of_other_columns, totals_of_pairs_are_less, offsets_of_missing_values, those_among_fewer],
 )
 def test_errors_that_matter_in_l2_are_found(
     db: dpsql.Connection, monkeypatch: pytest.MonkeyPatch, plant: Callable[[pytest.MonkeyPatch], None]
 ) -> None:
     plant(monkeypatch)
     assert differ(db)
+
+
+@pytest.mark.parametrize("db", [ZCDP], indirect=True)
+def test_a_lower_limit_of_rows_looks_at_more_units(
+    db: dpsql.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Planted: those who were found among units of more rows serve it, too."""
+    [planned] = plan_of(db._open(), "SELECT ward, SUM(cost) FROM visits GROUP BY ward", 1.0).measures
+
+    def differs() -> bool:
+        engine, fast = everything(db)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(special_units, "most_rows", lambda planned: 40)
+            fast.statement(planned)
+        sql = fast.statement(planned)
+        return sums(engine, planned, sql) != sums(engine, planned, measure_sql(planned))
+
+    assert not differs()
+    found = special_units._Found
+    monkeypatch.setattr(special_units, "_Found", lambda *given: found(*given[:4]))
+    assert differs()
 
 
 @pytest.mark.parametrize("db", [ZCDP], indirect=True)
@@ -530,7 +562,7 @@ def test_who_has_many_rows_is_not_found_anew_for_each_condition(db: dpsql.Connec
     fast = FastSums(fast.run, replace(limits, met=0.5, copied=0))
     assert found(asked.format(4)) == ["special", "special"]
     assert [found(asked.format(6)) for _ in range(9)] == [[]] * 9, "it leaves out one row"
-    assert [found(asked.format(4)) for _ in range(4)] == [[], [], [], ["special"]]
+    assert [found(asked.format(4)) for _ in range(4)] == [[], [], [], ["special", "special"]]
 
 
 def test_special_rows_are_a_part_of_those_that_are_read(db: dpsql.Connection) -> None:
