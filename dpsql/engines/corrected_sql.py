@@ -182,10 +182,12 @@ def _of_cells(planned: MeasurePlan, row: Row, codes: Mapping[int, tuple[str, ...
         cells = f"SELECT *, {listed} FROM {below(cells)}"
     norms = f"SELECT u, {unit_norm_sql(bounded, bound, dialect)} AS n, count(*) AS g FROM q GROUP BY u"
     factors = f"SELECT u, {factor} AS f FROM {below(norms)} WHERE {heavy}"
-    changes = [
-        f"coalesce(sum({clipped_sql(b, dialect)} - {name}), 0) AS total{i}"
-        for i, (name, b) in enumerate(zip(everywhere, bounded, strict=True))
-    ]
+    scaled = dialect is DUCKDB and not by_rows  # all rows that are joined have a factor
+    clipped = [dialect.cut(f"{b} * f") if scaled else clipped_sql(b, dialect) for b in bounded]
+    changes = [f"sum({b} - {name})" for b, name in zip(clipped, everywhere, strict=True)]
+    if not row.keys:
+        changes = [f"coalesce({change}, 0)" for change in changes]
+    changes = [f"{change} AS total{i}" for i, change in enumerate(changes)]
     return (
         f"WITH {dialect.kept('q', cells)}, h AS ({factors}) "
         f"SELECT {', '.join([*row.keys, *changes])} "
