@@ -140,8 +140,8 @@ class Limits:
     """Times that conditions are asked for before rows that they leave out are not counted, where too many are
     special under any."""
 
-    fewer: int = 4
-    """The same where they are not too many: counting makes them fewer, in the time of several measures."""
+    fewer: int = 1
+    """The same where they are not too many: counting makes them fewer, in about the time of a measure."""
 
     totals: int = 1
     """Times that totals are asked for before they tell who is special."""
