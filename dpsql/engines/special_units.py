@@ -450,19 +450,21 @@ class SpecialUnits(NotShown):
         if found is not None and (found.limit > limit or found.among > rows):
             self._drop(found)
             found = None
+        made = None
         if found is None:
             links = None if among is None else self._links(among.counted[0], among.found)
             units = self.tables.kept(self._heavy(counted, limit, links, rows))
             with dropped_if_stopped(self.tables, units):
                 [(nobody,)] = self.run(f"SELECT count(*) FROM {units} AS f WHERE u IS NULL")
                 found = _Found(units, limit, bool(nobody), counted[0].where, rows)
-                if links is not None:
-                    self._link(counted[0], found, narrowed_links_sql(units, links))
+            made = None if links is None else narrowed_links_sql(units, links)
         self._tables[place] = found
         while len(self._tables) > KEPT:
             oldest = next(iter(self._tables))
             self._asked.forget(oldest)
             self._drop(self._tables.pop(oldest))
+        if made is not None:  # now that the table is known, so that a stop leaves none without a name
+            self._link(counted[0], found, made)
         return found
 
     def _heavy(self, counted: Sequence[Counted], limit: int, links: str | None, rows: int) -> str:

@@ -163,7 +163,7 @@ def narrowed_sql(counted: Counted, links: str, rows: int, limit: int, dialect: D
 
 
 def narrowed_links_sql(heavy: str, links: str) -> str:
-    """Return the SELECT of ``found_sql`` where all units of ``heavy`` have ``links`` that are there."""
+    """Return the SELECT of ``found_sql``, where ``links`` has those of ``heavy``; c are all of their rows."""
     special = f"SELECT l.k, l.u, h.n, l.c FROM {links} AS l JOIN {heavy} AS h ON l.u = h.u"
     return f"{special} UNION ALL SELECT k, u, n, c FROM {links} AS l WHERE u IS NULL"
 

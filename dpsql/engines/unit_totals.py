@@ -26,7 +26,8 @@ Proof   Of a family, a unit adds at most the sum of its cells' absolute values i
         Totals are sums of at most 2^40 DOUBLEs of one sign, off by less than
         2^-12 of themselves: ``MARGIN`` covers this and the arithmetic here. No product overflows or vanishes,
         which fails on PostgreSQL: totals and multiples are between 1 / ``_LARGEST``, which is more than any
-        that is below, and ``_LARGEST`` for each row.
+        that is below, and ``_LARGEST`` for each row. The total of a pair is taken away, so there none may be
+        more than it is: its multiple is in these ends, or the pair is told by its rows.
 Test    tests/privacy/test_light_units.py
 
 Totals are exact private facts: see special_units.py.
@@ -194,7 +195,7 @@ class UnitTotals(NotShown):
         if found is None or found[0] is not scan or ends is None:
             return None
         in_range = max(0, first.low) <= ends[0] and ends[1] <= min(first.high, _LARGEST)
-        return found[1] if in_range and first.step * int(_LARGEST) >= 1 else None
+        return found[1] if in_range and 1 / _LARGEST <= first.step <= _LARGEST else None
 
     def _most_of_pair(self, first: Statistic, column: ScanColumn, fan: int) -> tuple[str, str]:
         """Print the most that a unit's rows add to VALUE and to REST."""

@@ -55,6 +55,7 @@ unit = { column = "id", references = "people.id" }
 rows_per_unit = 3
 [tables.tiny.columns]
 cost = { range = [0, 1e40] }
+spent = {}
 [tables.dear]
 unit = { column = "id", references = "people.id" }
 rows_per_unit = 3
@@ -75,8 +76,9 @@ CREATE TABLE cheap (id BIGINT, cost DECIMAL(10, 2) NOT NULL);
 INSERT INTO cheap SELECT 1 + n % 300, n % 90 FROM generate_series(1, 1500) AS t(n);
 CREATE TABLE dear (id BIGINT, cost DECIMAL(10, 2) NOT NULL);
 INSERT INTO dear SELECT 1 + n % 300, 301 FROM generate_series(1, 1500) AS t(n);
-CREATE TABLE tiny (id BIGINT, cost DOUBLE PRECISION NOT NULL);
-INSERT INTO tiny SELECT 1 + n % 300, 1e-300 FROM generate_series(1, 1500) AS t(n);
+CREATE TABLE tiny (id BIGINT, cost DOUBLE PRECISION NOT NULL, spent DOUBLE PRECISION);
+INSERT INTO tiny SELECT 1 + n % 300, 1e-300, CASE WHEN n % 300 > 0 THEN n END
+    FROM generate_series(1, 1500) AS t(n);
 """
 
 QUERIES = (
@@ -194,8 +196,10 @@ def test_rows_that_a_condition_leaves_out_are_not_counted(
 
 def test_totals_near_zero_fail_nowhere(clinic: Clinic) -> None:
     """A product of DOUBLEs that vanishes is an error on PostgreSQL."""
-    sums_of = ("SUM(cost)", "SUM(cost * cost)")
-    plans = (plan_of(clinic.planner, f"SELECT {each} FROM tiny WHERE cost < 1", 1.0) for each in sums_of)
+    sums_of = ("SUM(cost)", "SUM(cost * cost)", "AVG(cost)")
+    asked = [f"SELECT {each} FROM tiny WHERE cost < 1" for each in sums_of]
+    asked.append("SELECT AVG(spent) FROM tiny WHERE spent BETWEEN 0 AND 1e290")
+    plans = (plan_of(clinic.planner, each, 1.0) for each in asked)
     measures = [each for plan in plans for each in plan.stages[0].measures]
     with closing(clinic.engine()) as engine:
         assert sums(engine, measures) == sums(clinic.planner.engine, measures)
