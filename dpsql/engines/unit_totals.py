@@ -16,18 +16,19 @@ Proof   Of a family, a unit adds at most the sum of its cells' absolute values i
         at most m / step times the total of x, and (low + unit) / step times the number of rows; so for sums
         of such bounds. Any other cells are at most ``most`` for each row; a unit is counted at most once for
         each row, in groups of its own.
-        A pair of VALUE and REST has squared L2 norms that add up over the alternatives and groups, on
-        coordinates of their own, each at most the square of the sum: so for both sums over all alternatives
-        of one pair. Of a column x whose values are all in the pair's range, no cell is off by more than
-        ``unit`` / step: VALUE adds up to (total - offset rows) / step at most, of the rows that are not NULL
-        (all, or those of an offset that is not above 0, only add to it), and REST to
-        (most + offset / step) rows - total / step, whose factor of the rows is that of the range's end, not
-        below 0: more rows only add to it. Totals are 1/1000 more there, or less, as they are subtracted.
-        Totals are sums of at most 2^40 DOUBLEs of one sign, off by less than
-        2^-12 of themselves: ``MARGIN`` covers this and the arithmetic here. No product overflows or vanishes,
-        which fails on PostgreSQL: totals and multiples are between 1 / ``_LARGEST``, which is more than any
-        that is below, and ``_LARGEST`` for each row. The total of a pair is taken away, so there none may be
-        more than it is: its multiple is in these ends, or the pair is told by its rows.
+        A pair is of VALUE and REST. Neither has a cell below 0, so that the squares of its sums, in all
+        groups and alternatives, come to the square of its sum over all of them at most: one bound serves
+        all alternatives that have it, here too. Where all values of the column x are in the pair's range,
+        no cell is off by more than ``unit`` / step. VALUE adds up to (total - offset rows) / step at most,
+        of the rows that are not NULL: these are all rows, or the offset is not above 0, so that more rows
+        only add to it, or it is left out. REST adds up to (most + offset / step) rows - total / step, whose
+        factor of the rows is the range's end in steps, not below 0: so it may count rows of NULL.
+        ``MARGIN`` is on each total by itself there, since what is taken away would not cover it.
+        Totals are sums of at most 2^40 DOUBLEs of one sign, off by less than 2^-12 of themselves:
+        ``MARGIN`` covers this and the arithmetic here. No product overflows or vanishes, which fails on
+        PostgreSQL: totals and multiples are between 1 / ``_LARGEST``, which is more than any that is below,
+        and ``_LARGEST`` for each row. The total of a pair is taken away, so none there may be more than it
+        is: its multiple is between these ends, or the pair is told by its rows.
 Test    tests/privacy/test_light_units.py
 
 Totals are exact private facts: see special_units.py.
