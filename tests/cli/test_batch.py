@@ -19,6 +19,7 @@ from typing import Any
 
 import duckdb
 import pytest
+from endless import ENDLESS
 
 import dpsql
 from dpsql.accounting import Budget, accountant, names, opened
@@ -709,8 +710,7 @@ def test_long_names_keep_to_the_width_of_a_terminal(clinic_run: Runner) -> None:
 
 
 def test_ctrl_c_ends_it_in_order(clinic_run: Runner) -> None:
-    slow = f"SELECT COUNT(*) FROM {', '.join(f'wards w{i}' for i in range(25))}"
-    clinic_run.script.write_text(f"SELECT COUNT(*) FROM patients;\n-- name: slow\n{slow};\nSELECT 1;")
+    clinic_run.script.write_text(f"SELECT COUNT(*) FROM patients;\n-- name: slow\n{ENDLESS};\nSELECT 1;")
     terminal = Terminal(str(clinic_run.database), str(clinic_run.script))
     terminal.until(b"1/3  slow")
     os.write(terminal.handle, b"\x03")
@@ -737,9 +737,8 @@ def test_ctrl_c_before_anything_is_asked_says_that_nothing_was_paid(
 
 
 def test_a_time_limit_holds_for_its_statements(clinic_run: Runner) -> None:
-    slow = f"SELECT COUNT(*) FROM {', '.join(f'wards w{i}' for i in range(25))}"
     said = clinic_run.run(
-        f"SET timeout = 0.2;\n{slow};\nSET timeout = off;\nSELECT COUNT(*) FROM patients",
+        f"SET timeout = 0.2;\n{ENDLESS};\nSET timeout = off;\nSELECT COUNT(*) FROM patients",
         "--keep-going",
         exits=1,
     )

@@ -17,6 +17,7 @@ import duckdb
 import pexpect
 import psycopg
 import pytest
+from endless import ENDLESS
 
 import dpsql
 
@@ -26,7 +27,6 @@ pytestmark = pytest.mark.skipif(
     shutil.which("psql") is None, reason="psql is not installed: apt-get install postgresql-client"
 )
 COUNT = "SELECT smoker, COUNT(*) AS patients, AVG(age) AS age FROM patients GROUP BY smoker"
-SLOW = "SELECT COUNT(*) FROM range(1000000) AS a(i), range(1000000) AS b(i) WHERE a.i * b.i = 7"
 
 
 def psql(
@@ -182,7 +182,7 @@ def test_ctrl_c_and_watch_at_a_terminal(served: Served, tmp_path: Path) -> None:
     )
     try:
         terminal.expect("clinic=> ")
-        terminal.sendline(f"{SLOW};")
+        terminal.sendline(f"{ENDLESS};")
         time.sleep(0.5)
         terminal.sendintr()
         terminal.expect("Cancel request sent")
@@ -338,10 +338,10 @@ def test_a_question_is_cancelled_by_its_client(served: Served) -> None:
         timer = threading.Timer(0.3, db.cancel)
         timer.start()
         with pytest.raises(psycopg.errors.QueryCanceled):
-            db.execute(SLOW)
+            db.execute(ENDLESS)
         db.execute("SET statement_timeout = '200ms'")
         with pytest.raises(psycopg.errors.QueryCanceled):
-            db.execute(SLOW)
+            db.execute(ENDLESS)
         db.execute("RESET statement_timeout")  # a new process of the sealed engine may take as long
         assert db.execute("SELECT 1").fetchall() == [(1,)]
 
@@ -354,7 +354,7 @@ def test_a_slow_question_stops_nobody_else(served: Served) -> None:
 
         def ask() -> None:
             with pytest.raises(psycopg.errors.QueryCanceled):
-                slow.execute(SLOW)
+                slow.execute(ENDLESS)
 
         thread = threading.Thread(target=ask)
         thread.start()
@@ -444,10 +444,10 @@ def test_idle_clients_and_long_questions_are_ended(own_server: Served) -> None:
     own_server.start("--idle", "1.5", "--timeout", "0.5")
     with psycopg.connect(own_server.url(), autocommit=True) as db:
         with pytest.raises(psycopg.errors.QueryCanceled, match="longer than the time limit"):
-            db.execute(SLOW)
+            db.execute(ENDLESS)
         db.execute("SET statement_timeout = '1h'")
         with pytest.raises(psycopg.errors.QueryCanceled, match="longer than the time limit"):
-            db.execute(SLOW)
+            db.execute(ENDLESS)
         until_logged(own_server, "ended")
         with pytest.raises(psycopg.OperationalError, match="this connection was idle for too long"):
             db.execute("SELECT 1")

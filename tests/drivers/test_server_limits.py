@@ -15,6 +15,7 @@ from typing import Any
 
 import psycopg
 import pytest
+from endless import ENDLESS
 
 import dpsql
 
@@ -73,10 +74,9 @@ def test_who_does_not_read_stops_nobody(served: Served) -> None:
 
 def test_who_asks_slowly_can_still_log_in(served: Served) -> None:
     """Two questions of an analyst at once are the most that run; a login asks none."""
-    slow = "SELECT COUNT(*) FROM range(1000000) AS a(i), range(1000000) AS b(i) WHERE a.i * b.i = 7"
     with ExitStack() as stack:
         clients = [stack.enter_context(psycopg.connect(served.url(), autocommit=True)) for _ in range(2)]
-        threads = [threading.Thread(target=_cancelled, args=(client, slow)) for client in clients]
+        threads = [threading.Thread(target=_cancelled, args=(client, ENDLESS)) for client in clients]
         for thread in threads:
             thread.start()
         time.sleep(0.3)
@@ -202,8 +202,7 @@ def test_the_system_asks_whether_a_silent_client_is_there(served: Served) -> Non
 def test_cancelling_needs_the_key(served: Served) -> None:
     with Raw(served) as raw, Raw(served) as other:
         (key,) = (body for kind, body in raw.login() if kind == b"K")
-        slow = "range(1000000) AS a(i), range(1000000) AS b(i) WHERE a.i * b.i = 7"  # long, in little memory
-        raw.send(message(b"Q", f"SELECT COUNT(*) FROM {slow}\0".encode()))
+        raw.send(message(b"Q", f"{ENDLESS}\0".encode()))
         time.sleep(0.2)
         for guess in (bytes(8), key[:7] + bytes([key[7] ^ 1]), key[:4]):
             with Raw(served) as guessing:

@@ -15,10 +15,10 @@ from typing import Any
 
 import psycopg
 import pytest
+from endless import ENDLESS
 
 from .conftest import Served
 
-SLOW = "SELECT COUNT(*) FROM range(1000000) AS a(i), range(1000000) AS b(i) WHERE a.i * b.i = 7"
 COUNT = "SELECT ward, COUNT(*) FROM patients GROUP BY ward"
 
 
@@ -68,7 +68,7 @@ def test_two_processes_answer_as_one(two: Served) -> None:
             timer = threading.Timer(0.3, client.cancel)  # the request may come to the other process
             timer.start()
             with pytest.raises(psycopg.errors.QueryCanceled):
-                client.execute(SLOW)
+                client.execute(ENDLESS)
         os.kill(first, signal.SIGKILL)
         time.sleep(0.2)
         for client in clients:
@@ -114,7 +114,7 @@ def test_who_is_removed_is_let_go_by_all(two: Served) -> None:
 
 def removed(client: psycopg.Connection[Any]) -> None:
     with pytest.raises(psycopg.Error):
-        client.execute(SLOW)
+        client.execute(ENDLESS)
 
 
 def test_workers_end_with_their_parent(two: Served) -> None:

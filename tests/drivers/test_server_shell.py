@@ -14,6 +14,7 @@ from typing import Any
 
 import psycopg
 import pytest
+from endless import ENDLESS
 
 import dpsql
 from dpsql.remote.connection import RemoteConnection
@@ -110,9 +111,7 @@ def test_settings_of_a_call_do_not_stay_with_a_lent_connection(served: Served) -
         remote.study = "flu"
     remote.timeout = 0.1
     with pytest.raises(dpsql.Error, match="D603"):
-        remote.execute(
-            "SELECT COUNT(*) FROM range(1000000) AS a(i), range(1000000) AS b(i) WHERE a.i * b.i = 7"
-        )
+        remote.execute(ENDLESS)
     with psycopg.connect(served.url(), autocommit=True) as db:
         notices: list[str] = []
         db.add_notice_handler(lambda notice: notices.append(str(notice.message_primary)))

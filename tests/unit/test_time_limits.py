@@ -8,18 +8,17 @@ import time
 from pathlib import Path
 
 import pytest
+from endless import ENDLESS
 
 import dpsql
 from dpsql.dbapi.limits import _ONLY
-
-SLOW = "SELECT COUNT(*) FROM range(1000000) AS a(i), range(1000000) AS b(i) WHERE a.i * b.i = 7"
 
 
 def late(db: dpsql.Connection, limit: float) -> float:
     """Ask what takes longer than the limit; return the seconds."""
     db.timeout, began = limit, time.monotonic()
     with pytest.raises(dpsql.OperationalError, match="longer than the time limit") as caught:
-        db.execute(SLOW)
+        db.execute(ENDLESS)
     assert caught.value.code == "D603"
     return time.monotonic() - began
 
