@@ -169,6 +169,12 @@ def test_a_share_of_the_fixtures(both: Both) -> None:
     assert Counter(outcomes.values())[EQUAL] >= len(outcomes) * 2 // 3
 
 
+def test_fits_read_what_is_computed_once(both: Both) -> None:
+    """Formulas of formulas, written into each other, took minutes and all memory."""
+    fits = [case for case in CASES if case.id.startswith(("from/models.sql", "from/logistic.sql"))]
+    assert {both.outcome(case) for case in fits} == {EQUAL}
+
+
 def test_the_clip_holds_on_a_share(both: Both) -> None:
     assert [problem for case in CASES[::200] for problem in moved(both, case)] == []
 

@@ -47,6 +47,9 @@ from dpsql.lazy_dataclass import dataclass
 _JOINED = "SELECT * FROM "
 """How a join begins that adds no column of its own."""
 
+_LONG = 300
+"""Characters of a computed column from which an engine must not write it into what reads it."""
+
 Found: TypeAlias = Callable[[Relation, str], Interval | None]
 
 
@@ -293,12 +296,14 @@ def _select(relation: Relation, read: Reading) -> str:
             return f"SELECT * FROM {_below(source, read)} WHERE {condition_sql(condition, source, read)}"
         case Project(source, columns):
             unread = frozenset() if read.units else hidden_units(source)
-            projected = ", ".join(
-                f"{scalar_sql(column.scalar, source, read)} AS {quote(column.name)}"
+            printed = {
+                column.name: scalar_sql(column.scalar, source, read)
                 for column in columns
                 if not refs(column.scalar) & unread
-            )
-            return f"SELECT {projected} FROM {_below(source, read)}"
+            }
+            select = f"SELECT {_named(printed)} FROM {_below(source, read)}"
+            long = any(len(sql) > _LONG for sql in printed.values())
+            return read.dialect.computed_once(select) if long else select
         case Join():
             return _join(relation, read)
         case Aggregate(source, keys, calls):
