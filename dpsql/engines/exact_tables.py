@@ -88,18 +88,18 @@ def measured(
             return tuple(row[:width])
         return tuple(fetched(value, kind) for value, kind in zip(row, kinds, strict=False))
 
+    def details() -> tuple[Masses, ...]:
+        given = rows_of, arrays_of, group, dialect, special_of
+        return tuple(_weights(planned, detail_plan, *given) for detail_plan in planned.details)
+
     if store is not None:
-        return ExactTable(*store.stored(sums_of(planned), planned, group))
+        return ExactTable(*store.stored(sums_of(planned), planned, group), details())
     rows = rows_of(sums_of(planned)) if planned.measure.statistics else []
-    details = tuple(
-        _weights(planned, detail_plan, rows_of, arrays_of, group, dialect, special_of)
-        for detail_plan in planned.details
-    )
     columns = [*zip(*rows, strict=True)]
     sums = _within_64_bits(columns[width:])
     shaped = sums.T.reshape(len(rows), len(planned.measure.statistics))
     groups = [*zip(*columns[:width], strict=True)] if plain and columns[:width] else [*map(group, rows)]
-    return ExactTable(groups, shaped, details)
+    return ExactTable(groups, shaped, details())
 
 
 def _weights(

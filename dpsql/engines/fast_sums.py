@@ -167,9 +167,9 @@ class FastSums(NotShown):
         return self._sizes_of(self._sources(planned)) >= self.limits.least
 
     def many_groups(self, planned: MeasurePlan) -> bool:
-        """Whether there may be many groups of which few are shown, and sums are all that is released."""
+        """Whether there may be many groups of which few are shown."""
         private = isinstance(planned.rule, Threshold) and planned.rule.listed is None
-        if not private or planned.details or not planned.measure.statistics:
+        if not private or not planned.measure.statistics:
             return False
         return self._sizes_of(self._sources(planned)) >= self.limits.least
 
