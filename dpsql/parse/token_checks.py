@@ -5,6 +5,9 @@ date_trunc(month, d)      a column, which the tree does not distinguish from the
 
 doc ->> '$.a.b'           b of a
 doc ->> 'a.b'             a field of this name, which the tree does not distinguish from that path: refused
+
+ORDER BY all              every column
+ORDER BY "all"            a column, which the tree does not distinguish from the keyword: refused
 """
 
 from __future__ import annotations
@@ -34,6 +37,20 @@ def check_parts(tokens: Sequence[Token]) -> None:
             label="this is a name, so it would be the value of a column",
             help="write it in quotes: 'month', 'day', ...",
         )
+
+
+def check_order(tokens: Sequence[Token]) -> None:
+    """Refuse a column called all where the parser would read ORDER BY ALL."""
+    for by, name in zip(tokens, tokens[1:], strict=False):
+        quoted = name.token_type is TokenType.IDENTIFIER and name.text.casefold() == "all"
+        if quoted and by.token_type is TokenType.ORDER_BY:
+            raise refuse(
+                "D105",
+                "ORDER BY does not begin with a column called all",
+                Span(name.start, name.end + 1),
+                label="this would be read as ORDER BY ALL, which orders by every column",
+                help="write its table too, t.\"all\", its place, ORDER BY 1, or give it another name",
+            )
 
 
 _JSON = {"json_extract", "json_extract_string", "json_extract_path", "json_extract_path_text"}

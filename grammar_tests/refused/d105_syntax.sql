@@ -72,3 +72,8 @@ SELECT SUM(COLUMNS('in.*')) FROM patients;
 -- outcome: refused D105 at 1:51
 -- instead: SELECT SUM((1 + age) + (2 + age)) FROM patients
 SELECT SUM(list_sum(list_transform([1, 2], lambda x : x + age))) FROM patients;
+
+-- case: a column called all is not ORDER BY ALL
+-- outcome: refused D105 at 1:69
+-- instead: SELECT ward, COUNT(*) AS "all" FROM patients GROUP BY ward ORDER BY 2
+SELECT ward, COUNT(*) AS "all" FROM patients GROUP BY ward ORDER BY "all";
