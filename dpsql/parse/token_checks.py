@@ -8,6 +8,9 @@ doc ->> 'a.b'             a field of this name, which the tree does not distingu
 
 ORDER BY all              every column
 ORDER BY "all"            a column, which the tree does not distinguish from the keyword: refused
+
+ARRAY[1]                  a list
+"array"[1], list[1]       the first item of a column, which the tree does not distinguish from a list: refused
 """
 
 from __future__ import annotations
@@ -49,8 +52,39 @@ def check_order(tokens: Sequence[Token]) -> None:
                 "ORDER BY does not begin with a column called all",
                 Span(name.start, name.end + 1),
                 label="this would be read as ORDER BY ALL, which orders by every column",
-                help="write its table too, t.\"all\", its place, ORDER BY 1, or give it another name",
+                help='write its table too, t."all", its place, ORDER BY 1, or give it another name',
             )
+
+
+_CONSTRUCTORS = {"array", "list"}
+
+
+def check_brackets(tokens: Sequence[Token]) -> None:
+    """Refuse brackets behind what is called array or list, where the parser would make a list of them."""
+    indexed = any(
+        before.token_type is TokenType.R_PAREN and token.token_type is TokenType.L_BRACKET
+        for before, token in zip(tokens, tokens[1:], strict=False)
+    )
+    for before, name, behind in zip([None, *tokens], tokens, tokens[1:], strict=False):
+        if name.text.casefold() not in _CONSTRUCTORS:
+            continue
+        opened = before is not None and before.token_type is TokenType.L_PAREN
+        of_call = indexed and opened and name.token_type is TokenType.STRING  # lower('list')[1]
+        of_name = behind.token_type is TokenType.L_BRACKET and not _makes_a_list(before, name)
+        if of_call or of_name:
+            raise refuse(
+                "D105",
+                f"brackets behind the name {name.text} do not pick an item",
+                Span(name.start, name.end + 1),
+                label="they would be read as a list of what is in them",
+                help="write list_extract(x, 1), or give it another name in a subquery",
+            )
+
+
+def _makes_a_list(before: Token | None, name: Token) -> bool:
+    """Whether this is ARRAY of ARRAY[1, 2]."""
+    column = before is not None and before.token_type is TokenType.DOT
+    return not column and name.token_type is TokenType.ARRAY
 
 
 _JSON = {"json_extract", "json_extract_string", "json_extract_path", "json_extract_path_text"}

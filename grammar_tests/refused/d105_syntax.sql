@@ -77,3 +77,13 @@ SELECT SUM(list_sum(list_transform([1, 2], lambda x : x + age))) FROM patients;
 -- outcome: refused D105 at 1:69
 -- instead: SELECT ward, COUNT(*) AS "all" FROM patients GROUP BY ward ORDER BY 2
 SELECT ward, COUNT(*) AS "all" FROM patients GROUP BY ward ORDER BY "all";
+
+-- case: an item of a column called list
+-- outcome: refused D105 at 1:8
+-- instead: SELECT list_extract("list", 1) FROM (SELECT [COUNT(*)] AS "list" FROM patients)
+SELECT "list"[1] FROM (SELECT [COUNT(*)] AS "list" FROM patients);
+
+-- case: a letter of the word list
+-- outcome: refused D105 at 1:14
+-- instead: SELECT list_extract(lower('list'), 1), COUNT(*) FROM patients
+SELECT lower('list')[1], COUNT(*) FROM patients;
