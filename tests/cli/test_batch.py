@@ -19,7 +19,7 @@ from typing import Any
 
 import duckdb
 import pytest
-from endless import ENDLESS
+from drivers.endless import ENDLESS
 
 import dpsql
 from dpsql.accounting import Budget, accountant, names, opened

@@ -17,7 +17,7 @@ from typing import TypeAlias
 
 import duckdb
 import pytest
-from endless import ENDLESS
+from drivers.endless import ENDLESS
 
 import dpsql
 from dpsql.cli import main

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from endless import ENDLESS
+from drivers.endless import ENDLESS
 
 import dpsql
 from dpsql.errors import refuse

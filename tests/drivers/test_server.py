@@ -17,9 +17,9 @@ import duckdb
 import pexpect
 import psycopg
 import pytest
-from endless import ENDLESS
 
 import dpsql
+from drivers.endless import ENDLESS
 
 from .conftest import PASSWORD, Served
 

@@ -15,9 +15,9 @@ from typing import Any
 
 import psycopg
 import pytest
-from endless import ENDLESS
 
 import dpsql
+from drivers.endless import ENDLESS
 
 from .conftest import Served
 from .raw_client import Raw, message

@@ -15,7 +15,8 @@ from typing import Any
 
 import psycopg
 import pytest
-from endless import ENDLESS
+
+from drivers.endless import ENDLESS
 
 from .conftest import Served
 

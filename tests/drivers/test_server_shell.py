@@ -14,11 +14,11 @@ from typing import Any
 
 import psycopg
 import pytest
-from endless import ENDLESS
 
 import dpsql
 from dpsql.remote.connection import RemoteConnection
 from dpsql.remote.login import Login, is_near
+from drivers.endless import ENDLESS
 
 from .conftest import PASSWORD, Served
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from client_statements import RELATIONS, catalogue
-from endless import ENDLESS
+from drivers.endless import ENDLESS
 
 from dpsql.server.catalogue import Catalogue, CatalogueError, Engines
 from dpsql.server.catalogue.contents import World

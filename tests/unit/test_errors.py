@@ -14,7 +14,7 @@ from typing import Any
 
 import duckdb
 import pytest
-from endless import ENDLESS
+from drivers.endless import ENDLESS
 
 import dpsql
 from dpsql import accounting, audit

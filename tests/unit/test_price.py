@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from endless import ENDLESS
+from drivers.endless import ENDLESS
 
 import dpsql
 from dpsql.policy.listing import Column

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
-from endless import ENDLESS
+from drivers.endless import ENDLESS
 
 import dpsql
 from dpsql.dbapi.limits import _ONLY
