@@ -77,9 +77,10 @@ class StoredGroups(NotShown, ExactGroups):
         if len(places) > FEW:
             wanted = frozenset(places)
             return [group for place, group in enumerate(self) if place in wanted]
-        listed = ", ".join(map(str, places))
+        # asked for none, too: an interruption after noise was drawn must not tell whether any is shown
+        listed = ", ".join(map(str, places)) or "NULL"
         named = f"SELECT {self._keys} FROM {self._name} WHERE rowid IN ({listed}) ORDER BY rowid"
-        return [self._group(row) for row in self._rows(named)] if places else []
+        return [self._group(row) for row in self._rows(named)]
 
     def __del__(self) -> None:
         self._dropped.append(self._name)
