@@ -38,8 +38,10 @@ def export(session: Session, source: Source, parameters: Sequence[Value], epsilo
     plan = _export_plan(session, export_query, terms)
     receipt = session.pay(plan)
     if receipt.answer is None:
-        released = release_export(session.engine.exact_export(plan), plan, from_system)
-        stored = session.store(receipt, export_to_bytes(released))
+        exact = session.engine.exact_export(plan)
+        with session.drawing:
+            released = release_export(exact, plan, from_system)
+            stored = session.store(receipt, export_to_bytes(released))
     else:
         stored = receipt.answer
     repeated = receipt.answer is not None

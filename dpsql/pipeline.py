@@ -37,6 +37,7 @@ from dpsql.releasing import (
     answer_of,
     bought_answer,
     check_printable,
+    measured_stages,
     release_stages,
     released,
     stored_release,
@@ -209,7 +210,9 @@ def _complete_searches(session: Session, bounds: Sequence[Bound], terms: Terms) 
         own = [bound.missing for bound in bounds]
         plan = plan_again(search.finds, session.known, search.strength, own)
         if plan is not None and terms.accountant.charge(plan.events).within(search.debit.price):
-            session.store(search.debit, to_bytes(release_stages(session, plan)))
+            draw = measured_stages(session, plan)
+            with session.drawing:
+                session.store(search.debit, to_bytes(draw()))
     return bool(searches)
 
 

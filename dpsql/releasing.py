@@ -1,6 +1,6 @@
 """Plan -> ReleasedTables -> Answer: measure, release, post-process.
 
-Exact numbers live in ``_one_release`` alone, between ``measure`` and ``release``.
+Exact numbers live in what ``measured_stages`` returns alone, between ``measure`` and ``release``.
 """
 
 from __future__ import annotations
@@ -66,9 +66,11 @@ def stored_release(session: Session, plan: Plan, receipt: Stored) -> tuple[bytes
         return receipt.answer, None
     if not session.keeps_digests:  # a strategy tells what was asked, though not in words
         file_strategies(session.strategies, plan.measures)
-    tables = release_stages(session, plan, receipt)
-    kept = _as_kept(session, tables, plan.measures)
-    stored = session.store(receipt, kept)  # by whom it was first stored
+    draw = measured_stages(session, plan, receipt)
+    with session.drawing:
+        tables = draw()
+        kept = _as_kept(session, tables, plan.measures)
+        stored = session.store(receipt, kept)  # by whom it was first stored
     return stored, tables if stored == kept else None
 
 
@@ -82,39 +84,61 @@ def tables_of(plan: Plan, stored: bytes) -> list[ReleasedTable]:
     return from_bytes(stored, [planned.measure.width for planned in measured], measured)
 
 
-def release_stages(
+def release_stages(session: Session, plan: Plan, read: Measuring | None = None) -> list[ReleasedTable]:
+    """Release every measure of a plan, and store nothing.
+
+    The owner's audit passes what to ``read`` in place of the session's data.
+    """
+    return measured_stages(session, plan, None, read)()
+
+
+def measured_stages(
     session: Session, plan: Plan, receipt: Stored | None = None, read: Measuring | None = None
-) -> list[ReleasedTable]:
-    """Release every measure, stage after stage; later stages read what earlier ones released.
+) -> Callable[[], list[ReleasedTable]]:
+    """Measure stage after stage; return what draws the noise of the measures and releases all tables.
+
+    All is read before that noise is drawn: how long a release takes depends on its noise, so a time limit
+    that fell into a later read would tell of it, and a repeat would draw it anew, free. For the same reason
+    nothing interrupts between the noise and its storing (``session.drawing``).
 
     A table that later stages or a second round read is stored before these run. They may fail because of
-    its numbers: if a repeat drew fresh noise, each failure would reveal one more noisy result, free. The
-    owner's audit passes what to ``read`` in place of the session's data.
+    its numbers: if a repeat drew fresh noise, each failure would reveal one more noisy result, free.
     """
-    tables, so_far, places = [], StageOutputs(session.sealed), itertools.count()
+    so_far, places = StageOutputs(session.sealed), itertools.count()
     reading = session.engine.measure if read is None else read
+    releases: list[Callable[[], ReleasedTable]] = []
 
-    def release_one(measure: MeasurePlan, early: bool) -> ReleasedTable:
-        if receipt is None or not (early or measure.again is not None):
-            return _one_release(reading, measure)
+    def early(measure: MeasurePlan) -> ReleasedTable:
+        if receipt is None:
+            return _measured(reading, measure)()
         place = next(places)
         stored = session.part(receipt, place)
         if stored is None:
-            part = _as_kept(session, [_one_release(reading, measure)], [measure])
-            stored = session.keep(receipt, place, part)
+            draw = _measured(reading, measure)
+            with session.drawing:
+                stored = session.keep(receipt, place, _as_kept(session, [draw()], [measure]))
         return from_bytes(stored, [measure.measured.measure.width], [measure.measured])[0]
 
     for stage in plan.stages:
-        early = stage.awaited is not None
         for measure in stage.measures:
-            tables.append(in_rounds(so_far.ready(measure), partial(release_one, early=early)))
-            so_far.add(measure, tables[-1])
+            ready = so_far.ready(measure)
+            if stage.awaited is None and ready.again is None:
+                releases.append(_measured(reading, ready))
+                continue
+            table = in_rounds(ready, early)
+            so_far.add(measure, table)
+            releases.append(partial(_same, table))
         so_far.hand_down(stage)
-    return tables
+    return lambda: [releases.pop(0)() for _ in plan.measures]
 
 
-def _one_release(reading: Measuring, measure: MeasurePlan) -> ReleasedTable:
-    return release(reading(measure.measured), measure.measured, from_system)
+def _measured(reading: Measuring, measure: MeasurePlan) -> Callable[[], ReleasedTable]:
+    """Read the exact table of a measure; return what draws its noise."""
+    return partial(release, reading(measure.measured), measure.measured, from_system)
+
+
+def _same(table: ReleasedTable) -> ReleasedTable:
+    return table
 
 
 def answer_of(

@@ -39,9 +39,11 @@ def holdout_answer(
         return None
     if part is None:
         (measure,) = number.measures
-        table = release(session.engine.measure(measure), measure, from_system)
-        kept = to_bytes([table], [measure] if session.keeps_digests else ())
-        part = session.keep(receipt, outcome.which, kept)
+        exact = session.engine.measure(measure)
+        with session.drawing:
+            table = release(exact, measure, from_system)
+            kept = to_bytes([table], [measure] if session.keeps_digests else ())
+            part = session.keep(receipt, outcome.which, kept)
     types = types_of_stages(number.stages, session.sealed)
     shown = answer_of(session, number, tables_of(number, part), types, 0.0, repeated=False)
     return replace(shown, columns=(statement.title,), remaining=left)

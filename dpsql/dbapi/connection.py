@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from dpsql.dbapi.accounts import Account, Balance, Outlook, Purchase, Spending, TimeCap
 from dpsql.dbapi.guard import guarded, name_of, number_of, own, path_of, text_of, values_of
-from dpsql.dbapi.limits import interrupt, limited
+from dpsql.dbapi.limits import limited
 from dpsql.dbapi.rows import Rows
 from dpsql.dbapi.types import Exceptions
 from dpsql.errors import InterfaceError, NotSupportedError, refuse
@@ -330,7 +330,7 @@ class Connection(Exceptions):
 
     def interrupt(self) -> None:
         """Stop the running query from another thread. What was debited stays debited."""
-        interrupt(self._open())
+        self._open().interrupt()
 
     @property
     def epsilon(self) -> float:
@@ -387,7 +387,7 @@ class Connection(Exceptions):
         while self._closing and self._session is not None and self._lock.acquire(blocking=False):
             try:
                 if self._calls:
-                    interrupt(self._session)
+                    self._session.interrupt()
                     return
                 session, self._session = self._session, None
                 session.close()

@@ -24,11 +24,6 @@ if TYPE_CHECKING:
     from dpsql.session import Session
 
 
-def interrupt(session: Session) -> None:
-    session.engine.interrupt()
-    session.sealed.interrupt()
-
-
 _AGAIN = 0.05
 """Seconds between interrupts: the query may be between two engines."""
 
@@ -56,7 +51,7 @@ class _Watched:
 
     def _repeat(self, session: Session) -> None:
         while not self._ended.wait(_AGAIN):
-            interrupt(session)
+            session.interrupt()
 
     def end(self) -> None:
         """It has ended: what runs next is not interrupted."""

@@ -2340,7 +2340,7 @@ def test_a_search_that_was_cancelled_is_completed_by_whoever_needs_what_it_finds
     both, other = "SELECT SUM(a), SUM(b) FROM people", "SELECT AVG(b) FROM people"
     for sql in (both, "SELECT SUM(c) FROM people"):
         with monkeypatch.context() as patch:
-            patch.setattr("dpsql.releasing._one_release", _stopped)
+            patch.setattr("dpsql.releasing._measured", _stopped)
             with pytest.raises(KeyboardInterrupt):
                 db.execute(sql)
     assert [each.answered for each in db.purchases] == [False, False]

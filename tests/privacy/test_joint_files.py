@@ -151,12 +151,12 @@ import os, signal, sys
 from dpsql import releasing
 from dpsql.cli import main
 
-measured = releasing._one_release
+measured = releasing._measured
 
 def killed(*given):
     if sys.argv[1] == "not read yet":
         os.kill(os.getpid(), signal.SIGKILL)
-    measured(*given)
+    measured(*given)()
     os.kill(os.getpid(), signal.SIGKILL)
 
 def at_a_file(event, given):
@@ -166,7 +166,7 @@ def at_a_file(event, given):
 if sys.argv[1] == "stored":
     sys.addaudithook(at_a_file)
 else:
-    releasing._one_release = killed
+    releasing._measured = killed
 sys.exit(main(sys.argv[2:]))
 """
 
