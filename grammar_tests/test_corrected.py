@@ -14,6 +14,7 @@ from dpsql.audit.oracles import ready_measures
 from dpsql.engines import corrected_sql, repeated_units, row_cells, special_units
 from dpsql.engines import measure_sql as statements
 from dpsql.engines.corrected_sql import Special
+from dpsql.engines.dialect import DUCKDB
 from dpsql.engines.duckdb import DuckDB
 from dpsql.engines.exact_tables import measured
 from dpsql.engines.extremes import Extremes
@@ -193,3 +194,18 @@ def differs(worlds: Worlds, fast: FastSums, planned: MeasurePlan) -> bool:
 def sums(engine: DuckDB, planned: MeasurePlan, sql: str) -> dict[str, tuple[object, ...]]:
     width = len(planned.keys)
     return {repr(row[:width]): row[width:] for row in engine._all(sql) if any(row[width:])}
+
+
+def test_rows_that_are_alone_have_the_sums_of_their_groups(
+    worlds: Worlds, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Errors are planted in tests/privacy/test_lone_rows.py."""
+    alone = [each for each in measures(worlds) if statements.sums_are_rows(each, DUCKDB)]
+    assert len(alone) > 10
+    fast = FastSums(worlds.whole._all, EVERYTHING)
+    found = [
+        sums(worlds.whole, each, print_(each)) for each in alone for print_ in (measure_sql, fast.statement)
+    ]
+    monkeypatch.setattr(statements, "are_alone", lambda measure: False)
+    grouped = [sums(worlds.whole, each, measure_sql(each)) for each in alone]
+    assert found == [each for each in grouped for _ in range(2)]

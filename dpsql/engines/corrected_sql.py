@@ -13,7 +13,8 @@ Proof   There, a group's sum adds up each unit's clipped part. A unit that is no
         SUM(cell) in A and SUM(clipped - cell) in B. Rows of nobody are in A alone, where it reads no units
         (``reads_units``), and C takes them away. DISTINCT units are counted for each group in A, as there; or
         ``by_rows``: then a unit that is not special has one row in each of its groups, which is its count,
-        and B has the count of each special unit less its rows.
+        and B has the count of each special unit less its rows. Where all rows are alone in their unit's
+        groups (facts/lone_rows.py), they are counted in A, and are the sums of B.
         The keys' conditions hold for groups in A and for rows in B and C: they read nothing but keys.
         A computes in DOUBLES only where ``fits`` allows; whole numbers of 128 bits are exact in any order.
         An engine whose ``with_factors`` keeps the rows of all units adds 0 for those that are not heavy.
@@ -38,8 +39,10 @@ from dpsql.engines.measure_sql import (
     joined_factors,
     met,
     read_twice,
+    rows_alone,
     rowwise,
     scaled_sql,
+    sums_are_rows,
     unit_norm_sql,
     vectors_of,
 )
@@ -85,7 +88,7 @@ def corrected_sql(
     ``ends`` and ``found`` say what is known of the values in all rows (extremes.py).
     """
     assert planned.bound[1] < CELL
-    by_rows = special.by_rows
+    by_rows = special.by_rows or sums_are_rows(planned, arithmetic.dialect)
     units = (counts_units(planned) and not by_rows) or reads_units(planned.measure)
     dialect = arithmetic.dialect
     reading = Reading(units=units, found=found, dialect=dialect)
@@ -166,6 +169,8 @@ def _of_cells(planned: MeasurePlan, row: Row, codes: Mapping[int, tuple[str, ...
         f"{row.summed(statistic)} AS {name}" for statistic, name in zip(statistics, names, strict=True)
     )
     everywhere = list(names)  # what all rows have added up
+    alone = sums_are_rows(planned, dialect)
+    by_rows = by_rows and not alone  # they are counted as their units are
     if by_rows:
         for i, statistic in enumerate(statistics):
             if statistic.part is Part.UNITS:
@@ -174,7 +179,11 @@ def _of_cells(planned: MeasurePlan, row: Row, codes: Mapping[int, tuple[str, ...
     conditions = inside_groups(planned, row.keys, codes, dialect)
     having = f" HAVING {' AND '.join(conditions)}" if conditions else ""
     cells, bounded = f"SELECT {by}, {sums} FROM {below(row.sql)} GROUP BY {by}{having}", names
-    if not row.arithmetic.small:
+    if alone:
+        conditions = inside(planned, row.keys, codes)
+        where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
+        cells = rows_alone(planned, row, f"SELECT * FROM {below(row.sql)}{where}")
+    elif not row.arithmetic.small:
         bounded = [f"b{name}" for name in names]
         listed = ", ".join(
             f"{bounded_sql(name, CELL, dialect)} AS {b}" for name, b in zip(names, bounded, strict=True)

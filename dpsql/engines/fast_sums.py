@@ -31,7 +31,7 @@ from dpsql.engines.arithmetic import (
 from dpsql.engines.corrected_sql import Special, corrected_sql, counts_units
 from dpsql.engines.dialect import DUCKDB, Dialect
 from dpsql.engines.extremes import Extremes
-from dpsql.engines.measure_sql import CELL, measure_sql, summed_rows
+from dpsql.engines.measure_sql import CELL, measure_sql, summed_rows, sums_are_rows
 from dpsql.engines.printed_once import PrintedOnce
 from dpsql.engines.relation_sql import Reading
 from dpsql.engines.repeated_units import RepeatedUnits
@@ -99,7 +99,8 @@ class FastSums(NotShown):
         arithmetic, special = self._arithmetic(planned, rows), None
         if planned.shape is not Shape.ROWS:
             special = self._special(planned, sources, size, self.limits.most)
-        if special is not None and self.limits.by_unit and _counts_private_groups(planned, special):
+        by_unit = self.limits.by_unit and not sums_are_rows(planned, self.dialect)
+        if special is not None and by_unit and _counts_private_groups(planned, special):
             special = None
 
         def printed() -> str:
@@ -142,7 +143,9 @@ class FastSums(NotShown):
             return self._units.of_several(planned, sources, size, part)
         [source] = sources
         special = self._units.special(planned, source, size, part)
-        return None if special is None else self._repeated.counted(planned, source, special)
+        if special is None or sums_are_rows(planned, self.dialect):
+            return special
+        return self._repeated.counted(planned, source, special)
 
     def _sources(self, planned: MeasurePlan) -> tuple[RowSource, ...]:
         """Return the tables whose rows are summed; other engines than DuckDB know of one."""

@@ -4,7 +4,8 @@
     UNIT    SELECT SUM(clipped) FROM (SELECT SUM(cell) FROM rows GROUP BY unit)
     L1      rows JOIN every unit's factor: SUM(TRUNC(cell * factor)) GROUP BY keys
     CELLS   sums per (unit, keys) JOIN heavy units' factor: SUM(TRUNC(sum * factor)) GROUP BY keys;
-            units of few rows need no factor: they are summed together, as the unit NULL
+            units of few rows need no factor: they are summed together, as the unit NULL;
+            rows that are alone in their unit's groups are these sums (facts/lone_rows.py)
 
 Everything is printed from dpsql's own tree, never from the analyst's text. The factor of a unit is a function
 of its own rows and of exact integer norms. Truncation toward zero and a margin of 1e-9 in the factor keep the
@@ -27,6 +28,7 @@ from dpsql.engines.dialect import DUCKDB, MANY, Dialect
 from dpsql.engines.number_sql import added_sql
 from dpsql.engines.relation_sql import Reading
 from dpsql.engines.row_cells import Row, rows_sql
+from dpsql.facts.lone_rows import are_alone
 from dpsql.functions.core.literals import literal_sql
 from dpsql.ir.column import BIGINT, VARCHAR, Kind, Type, Value
 from dpsql.ir.measure import Measure
@@ -233,7 +235,8 @@ def _cells(planned: MeasurePlan, row: Row, few: bool) -> str:
     where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
     rows = f"SELECT * FROM {row.dialect.subquery(row.sql)}{where}"
     with_, only_units = "WITH", ""
-    apart = few or planned.groups is not None or dialect is not DUCKDB  # REPLACE is DuckDB's
+    alone = sums_are_rows(planned, dialect)
+    apart = few or alone or planned.groups is not None or dialect is not DUCKDB  # REPLACE is DuckDB's
     if not apart and all(statistic.part is not Part.UNITS for statistic in statistics):
         many = f"SELECT u, CASE WHEN count(*) > {_rows_within(planned)} THEN 1 END AS many FROM r GROUP BY u"
         with_ += f" {read_twice(planned, rows)}, m AS ({many}),"
@@ -243,10 +246,13 @@ def _cells(planned: MeasurePlan, row: Row, few: bool) -> str:
             f"CASE WHEN u IS NULL THEN {all_} ELSE {own} END AS {name}" for all_, own, name in each
         )
         only_units = " WHERE u IS NOT NULL"
-    cells = f"SELECT {by}, {sums} FROM {below(rows)} GROUP BY {by}"
-    if not (row.arithmetic.small and dialect is DUCKDB):  # there, sums are BIGINTs within bounds
-        cells = f"SELECT {by}, {bounded} FROM {below(cells)}"
-    with_ += f" {dialect.kept('q', cells)}"
+    if alone:
+        with_ += f" {read_twice(planned, rows_alone(planned, row, rows), few, name='q')}"
+    else:
+        cells = f"SELECT {by}, {sums} FROM {below(rows)} GROUP BY {by}"
+        if not (row.arithmetic.small and dialect is DUCKDB):  # there, sums are BIGINTs within bounds
+            cells = f"SELECT {by}, {bounded} FROM {below(cells)}"
+        with_ += f" {dialect.kept('q', cells)}"
     heavy = f"n > {most}"
     if dialect is not DUCKDB:  # a norm beyond what the engine adds up is NULL: nothing of that unit is left
         factor, heavy = (
@@ -262,6 +268,19 @@ def _cells(planned: MeasurePlan, row: Row, few: bool) -> str:
     source = f"SELECT q.*, f FROM {dialect.with_factors('q', 'h', True)}"
     grouped = grouped_sql(planned, row, clipped, source)
     return f"{with_}, h AS ({factors}) {grouped}"
+
+
+def sums_are_rows(planned: MeasurePlan, dialect: Dialect) -> bool:
+    """Whether a unit's sums in a group are those of one row, which needs no bound but its own."""
+    if dialect is not DUCKDB or planned.shape is not Shape.CELLS or not are_alone(planned.measure):
+        return False
+    return all(statistic.most < CELL for statistic in planned.measure.statistics)
+
+
+def rows_alone(planned: MeasurePlan, row: Row, rows: str) -> str:
+    """Print the sums of each unit in each group where ``sums_are_rows``."""
+    sums = (f"{row.alone(statistic)} AS s{i}" for i, statistic in enumerate(planned.measure.statistics))
+    return f"SELECT {', '.join(['u', *row.keys, *sums])} FROM {row.dialect.subquery(rows)}"
 
 
 def norms_sql(planned: MeasurePlan, dialect: Dialect = DUCKDB) -> str:
@@ -282,7 +301,10 @@ def norms_sql(planned: MeasurePlan, dialect: Dialect = DUCKDB) -> str:
     )
     by = ", ".join(["u", *row.keys])
     bounded = ", ".join(f"{bounded_sql(name, CELL, row.dialect)} AS {name}" for name in names)
-    cells = f"SELECT u, {bounded} FROM {below(f'SELECT {by}, {sums} FROM {below(rows)} GROUP BY {by}')}"
+    if sums_are_rows(planned, row.dialect):
+        cells = rows_alone(planned, row, rows)
+    else:
+        cells = f"SELECT u, {bounded} FROM {below(f'SELECT {by}, {sums} FROM {below(rows)} GROUP BY {by}')}"
     norm = norm_sql(names, planned.bound[0], row.dialect)
     return f"SELECT u, sum({norm}) AS n FROM {below(cells)} GROUP BY u"
 
@@ -309,8 +331,10 @@ def _rows_within(planned: MeasurePlan) -> int:
     return math.isqrt(clip**2 // sum(value * value for value in most))
 
 
-def read_twice(planned: MeasurePlan, rows: str, few: bool = False, dialect: Dialect = DUCKDB) -> str:
-    """Print the rows as the CTE r, which is read twice.
+def read_twice(
+    planned: MeasurePlan, rows: str, few: bool = False, dialect: Dialect = DUCKDB, name: str = "r"
+) -> str:
+    """Print the rows as a CTE, which is read twice.
 
     A scan is read again, which takes less time and memory; the result of a join is materialized, and so are
     few rows.
@@ -319,7 +343,7 @@ def read_twice(planned: MeasurePlan, rows: str, few: bool = False, dialect: Dial
     while isinstance(relation, Filter | Project):
         relation = relation.input
     scanned = not few and isinstance(relation, Scan) and (relation.owner is None or not relation.owner.links)
-    return dialect.kept("r", rows, again=scanned)
+    return dialect.kept(name, rows, again=scanned)
 
 
 def _scaled_rows(planned: MeasurePlan, row: Row, few: bool) -> str:

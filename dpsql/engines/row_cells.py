@@ -79,6 +79,21 @@ class Row:
             case _:
                 assert_never(statistic.part)
 
+    def alone(self, statistic: Statistic) -> str:
+        """Print the same of a group of one row, as a BIGINT."""
+        counted = self.counted[statistic]
+        every = "true" if counted == "*" else f"{counted} IS NOT NULL"
+        match statistic.part:
+            case Part.ROWS | Part.UNITS:
+                return f"CAST(CASE WHEN {every} THEN {statistic.most} ELSE 0 END AS BIGINT)"
+            case Part.REST:
+                rest = f"{statistic.most} - {self.cells[statistic]}"
+                return f"CAST(CASE WHEN {every} THEN {rest} ELSE 0 END AS BIGINT)"
+            case Part.VALUE | Part.BERNSTEIN | Part.LAGRANGE:
+                return f"CAST(coalesce({self.cells[statistic]}, 0) AS BIGINT)"
+            case _:
+                assert_never(statistic.part)
+
     def _values(self, statistic: Statistic) -> str:
         known = self.sums.get(statistic)
         return self.arithmetic.summed(self.cells[statistic]) if known is None else known

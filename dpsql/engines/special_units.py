@@ -37,6 +37,7 @@ from typing import NamedTuple, TypeAlias
 from dpsql.engines.corrected_sql import Special, counts_units
 from dpsql.engines.dialect import DUCKDB, Dialect
 from dpsql.engines.identifiers import quote
+from dpsql.engines.measure_sql import sums_are_rows
 from dpsql.engines.relation_sql import Reading, first_link
 from dpsql.engines.row_copies import (
     Copied,
@@ -262,7 +263,8 @@ class SpecialUnits(NotShown):
         there = self._read(those, size)
         needed, many = Needed.of(planned, scan), rows > self.limits.distinct * there
         small = needed.fixed and isinstance(planned.rule, PublicKeys)
-        if rows > part * there or (many and counts_units(planned) and not small):
+        by_unit = counts_units(planned) and not sums_are_rows(planned, self.dialect)
+        if rows > part * there or (many and by_unit and not small):
             return None
         near = beside(planned.measure.relation, scan)
         if not rows and not found.nobody:
@@ -278,7 +280,7 @@ class SpecialUnits(NotShown):
         copy = None
         if rows <= most and needed.short and are_short(near):  # else nothing bounds what a copy takes
             copy = self._copied(counted, found, limit, columns, most if near else 0, soon)
-        if copy is None and many and counts_units(planned):
+        if copy is None and many and by_unit:
             return None
         above = _of_units(links, limit)
         if copy is None:

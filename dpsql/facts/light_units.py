@@ -14,6 +14,7 @@ Proof   A row adds at most ``most`` steps to a family, on coordinates of one gro
         Groups of some of the keys are unions of groups of all keys, so they are disjoint coordinates: squared
         L2 norms add up, and each is at most c_g^2 (A + B) for c_g >= 1. The c_g rows are in at most c_g^2
         groups of all keys.
+        Of rows that are alone in their unit's groups (lone_rows.py), each c_g is 1.
 Claim   a unit has at most ``fan`` rows in the relation for each of its rows in ``scan``'s table; of several
         sources, its rows are no more than these sums together. Their keys, of one type, group rows alike.
 Proof   by induction. Filters drop rows; projections and windows keep them; a row of a unit's aggregate stands
@@ -43,6 +44,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from dpsql.facts.columns_read import stored_column, stored_columns
+from dpsql.facts.lone_rows import are_alone
 from dpsql.facts.ownership import Owned, fan_out, meets_one, ownership_of
 from dpsql.facts.schema import facts_of
 from dpsql.ir.column import Kind, Type
@@ -266,7 +268,7 @@ def most_rows(planned: MeasurePlan) -> int:
         return max(0, min(limits))
     square, row, unit = clip**2 // copies, _squares(of_row), _squares(of_unit)
     limits.append(square // (row + unit))
-    if row:
+    if row and not are_alone(measure):
         limits.append(math.isqrt(max(0, square - unit) // row))
     return max(0, min(limits))
 
