@@ -7,7 +7,7 @@
 
 An allow-list: what is not on it is measured by an engine whose planner reads no statistics. The calls on it
 compute nothing of a column's ends that could fail: comparisons, logic, arithmetic that tries, and parts of
-dates.
+dates and of moments, whose day is one too.
 
 Test    tests/privacy/test_statistics_engine.py: every call, of columns with the ends of their types
 """
@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator
 from typing import assert_never
 
 from dpsql.facts.schema import fact_of, facts_of
-from dpsql.ir.column import Kind
+from dpsql.ir.column import TIMESTAMP, Kind
 from dpsql.ir.detail import Detail
 from dpsql.ir.measure import Measure
 from dpsql.ir.relation import (
@@ -42,6 +42,7 @@ OF_ANYTHING = frozenset(
 OF_NUMBERS = frozenset(("+", "-", "*", "/", "negate", "abs", "greatest", "least", "cast"))
 OF_TEXTS = frozenset(("like", "starts_with", "ends_with", "contains"))
 OF_DATES = frozenset(("year", "quarter", "month", "day", "dayofweek", "isodow"))
+OF_MOMENTS = OF_DATES | {"hour", "minute"}
 
 _NUMBERS = (Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT, Kind.BOOLEAN, Kind.NULL)
 
@@ -76,11 +77,13 @@ def _known(scalar: Scalar | None, relation: Relation) -> bool:
                 return False
             if function in OF_ANYTHING or function in OF_TEXTS:
                 return True
+            types = {fact_of(argument, facts_of(relation)).type for argument in arguments}
             if type is not None and type.kind not in _NUMBERS:
-                return False
-            kinds = {fact_of(argument, facts_of(relation)).type.kind for argument in arguments}
-            return (function in OF_NUMBERS and kinds <= {*_NUMBERS}) or (
-                function in OF_DATES and kinds == {Kind.DATE}
+                return function == "cast" and type.kind is Kind.DATE and types == {TIMESTAMP}
+            return (
+                (function in OF_NUMBERS and {each.kind for each in types} <= {*_NUMBERS})
+                or (function in OF_DATES and {each.kind for each in types} == {Kind.DATE})
+                or (function in OF_MOMENTS and types == {TIMESTAMP})
             )
         case _:
             assert_never(scalar)

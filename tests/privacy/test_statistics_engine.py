@@ -44,6 +44,7 @@ seen = {}
 QUESTIONS = (
     "SELECT COUNT(*), SUM(age) FROM people",
     "SELECT town, SUM(age), AVG(age) FROM people WHERE seen < TIMESTAMP '2030-01-01' GROUP BY town",
+    "SELECT CAST(seen AS DATE) = DATE '2024-01-01' AS d, hour(seen) < 9 AS h, COUNT(*) FROM people GROUP BY ALL",
     "SELECT town, COUNT(*), MEDIAN(age), QUANTILE(age / 2, 0.9) FROM people GROUP BY town",
 )
 
@@ -176,6 +177,8 @@ ENDS = {
     "BOOLEAN": ("false", "true"),
     "DATE": ("'-infinity'", "'infinity'"),
     "DATE ": ("'5877642-06-25 (BC)'", "'5881580-07-10'"),
+    "TIMESTAMP": ("'-infinity'", "'infinity'"),
+    "TIMESTAMP ": ("'290309-12-22 (BC) 00:00:00'", "'294247-01-10 04:00:54.775806'"),
     "VARCHAR": ("''", "repeat('z', 100000)"),
 }
 """The least and the largest value of a column of each type."""
@@ -202,7 +205,7 @@ def at_the_ends(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Statistics
 
 
 def listed() -> list[str]:
-    return sorted(calls.OF_ANYTHING | calls.OF_NUMBERS | calls.OF_TEXTS | calls.OF_DATES)
+    return sorted(calls.OF_ANYTHING | calls.OF_NUMBERS | calls.OF_TEXTS | calls.OF_MOMENTS)
 
 
 @pytest.mark.parametrize("function", listed())
@@ -236,7 +239,7 @@ def written(function: str) -> Iterator[tuple[Call, dict[str, Fact]]]:
     """Yield the calls of columns of any two types that the binder would accept."""
     kinds = [type_named(each.strip()) for each in ENDS]
     facts = {f"{x}{i}": Fact(kind) for i, kind in enumerate(kinds) for x in "xy"}
-    casts = [type_named(name) for name in ("DOUBLE", "INTEGER", "DECIMAL(18,2)", "HUGEINT")]
+    casts = [type_named(name) for name in ("DOUBLE", "INTEGER", "DECIMAL(18,2)", "HUGEINT", "DATE")]
     least, most = shelf()[function].arity
     for first, second in itertools.product(range(len(kinds)), repeat=2):
         for count in range(max(least, 1), min(most, 3) + 1):
