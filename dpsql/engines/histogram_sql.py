@@ -290,17 +290,26 @@ def _of_bins(planned: MeasurePlan, rows: Rows, group: Group) -> Masses:
 
 
 class _Listed(NotShown, Mapping[tuple[Value, ...], Mass]):
-    """The weights of each group, computed when it is taken: of many groups, few are shown."""
+    """The weights of each group, computed when it is taken: of many groups few are shown, or none."""
 
-    __slots__ = ("_bins", "_full", "_rows", "_weights")
+    __slots__ = ("_bins", "_fetched", "_found", "_full", "_group", "_planned", "_weights")
 
     def __init__(self, planned: MeasurePlan, full: int, fetched: Arrays, group: Group) -> None:
         self._full, self._bins = full, np.ma.getdata(fetched["places"])
         self._weights = np.ma.getdata(fetched["weights"]) if "weights" in fetched else None
-        keys = [_values(fetched[f"k{i}"], column.fact.type) for i, column in enumerate(planned.keys)]
-        missing = np.ma.getmaskarray(fetched["places"])  # without keys there is a row even for no rows
-        groups = [*map(group, zip(*keys, strict=True))] if keys else [()] * len(missing)
-        self._rows = {key: row for row, key in enumerate(groups) if not missing[row]}
+        self._planned, self._fetched, self._group = planned, fetched, group
+        self._found: dict[tuple[Value, ...], int] | None = None
+
+    @property
+    def _rows(self) -> dict[tuple[Value, ...], int]:
+        """The row of each group: of hundreds of thousands this takes as long as the SELECT."""
+        if self._found is None:
+            keyed = enumerate(self._planned.keys)
+            keys = [_values(self._fetched[f"k{i}"], column.fact.type) for i, column in keyed]
+            missing = np.ma.getmaskarray(self._fetched["places"])  # without keys no rows are a row, too
+            groups = [*map(self._group, zip(*keys, strict=True))] if keys else [()] * len(missing)
+            self._found = {key: row for row, key in enumerate(groups) if not missing[row]}
+        return self._found
 
     def __getitem__(self, key: tuple[Value, ...]) -> Mass:
         row = self._rows[key]

@@ -44,7 +44,7 @@ seen = {}
 QUESTIONS = (
     "SELECT COUNT(*), SUM(age) FROM people",
     "SELECT town, SUM(age), AVG(age) FROM people WHERE seen < TIMESTAMP '2030-01-01' GROUP BY town",
-    "SELECT CAST(seen AS DATE) = DATE '2024-01-01' AS d, hour(seen) < 9 AS h, COUNT(*) FROM people GROUP BY ALL",
+    "SELECT day(CAST(seen AS DATE)) AS d, hour(seen) AS h, COUNT(*) FROM people GROUP BY d, h",
     "SELECT town, COUNT(*), MEDIAN(age), QUANTILE(age / 2, 0.9) FROM people GROUP BY town",
 )
 
