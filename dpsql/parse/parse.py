@@ -33,7 +33,7 @@ from dpsql.parse.histograms import take_histograms
 from dpsql.parse.options_clause import agreed, attach_clauses, take_clauses
 from dpsql.parse.parameters import Moment, fill, number_marks
 from dpsql.parse.samples import take_samples
-from dpsql.parse.token_checks import check_brackets, check_json_paths, check_order, check_parts
+from dpsql.parse.token_checks import check_brackets, check_called, check_json_paths, check_order, check_parts
 from dpsql.parse.token_edits import token_edits
 from dpsql.parse.view_statements import Create, ViewStatement, query_text, view_statement
 
@@ -106,6 +106,7 @@ def _parse(source: Source, parameters: Sequence[Value], now: Moment) -> Query:
     check_parts(tokens)
     check_order(tokens)
     check_brackets(tokens)
+    check_called(tokens)
     check_json_paths(tokens)
     edited = token_edits(text, number_marks(tokens, parameters))
     edited, clauses = take_clauses(edited, parameters)

@@ -11,6 +11,9 @@ ORDER BY "all"            a column, which the tree does not distinguish from the
 
 ARRAY[1]                  a list
 "array"[1], list[1]       the first item of a column, which the tree does not distinguish from a list: refused
+
+current_date              today
+"current_date"(day)       a function of that name, which the tree does not distinguish from today: refused
 """
 
 from __future__ import annotations
@@ -85,6 +88,25 @@ def _makes_a_list(before: Token | None, name: Token) -> bool:
     """Whether this is ARRAY of ARRAY[1, 2]."""
     column = before is not None and before.token_type is TokenType.DOT
     return not column and name.token_type is TokenType.ARRAY
+
+
+_FORMS = frozenset(
+    "and or coalesce array current_date current_time current_timestamp localtime localtimestamp".split()
+)
+
+
+def check_called(tokens: Sequence[Token]) -> None:
+    """Refuse a word of the grammar that is called in quotes: there is no function of its name."""
+    for name, opened in zip(tokens, tokens[1:], strict=False):
+        called = name.token_type is TokenType.IDENTIFIER and opened.token_type is TokenType.L_PAREN
+        if called and name.text.casefold() in _FORMS:
+            raise refuse(
+                "D204",
+                f"there is no function {name.text}",
+                Span(name.start, name.end + 1),
+                label="in quotes this is the name of a function",
+                help="write it as SQL does, without quotes: CURRENT_DATE, a AND b",
+            )
 
 
 _JSON = {"json_extract", "json_extract_string", "json_extract_path", "json_extract_path_text"}

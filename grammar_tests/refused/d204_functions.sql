@@ -12,6 +12,16 @@ SELECT SUM(rond(cost, 2)) FROM visits;
 -- outcome: refused D204 at 1:12
 SELECT SUM("no such"(age)) FROM patients;
 
+-- case: a word of the grammar in quotes, which would drop its argument
+-- outcome: refused D204 at 1:35
+-- instead: SELECT COUNT(*) FROM visits WHERE CURRENT_DATE > DATE '2024-01-01'
+SELECT COUNT(*) FROM visits WHERE "current_date"(day) > DATE '2024-01-01';
+
+-- case: the same in capitals
+-- outcome: refused D204 at 1:37
+-- instead: SELECT COUNT(*) FROM patients WHERE age > 30 AND city = 'Oslo'
+SELECT COUNT(*) FROM patients WHERE "AND"(age > 30, city = 'Oslo');
+
 -- case: a slip in a release's own expression
 -- outcome: refused D204 at 1:8
 SELECT flor(COUNT(*) / 2) FROM patients;
