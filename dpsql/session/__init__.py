@@ -7,7 +7,6 @@ one fails, the owner must repair it before any query is answered.
 from __future__ import annotations
 
 import datetime
-import threading
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -35,6 +34,7 @@ from dpsql.session.checks import (
     with_ranges,
 )
 from dpsql.session.data_versions import DataVersions
+from dpsql.session.drawing import Drawing
 from dpsql.session.found_bounds import bounds_in, marked
 from dpsql.session.kept_plans import KeptPlans, ReadOnce
 
@@ -83,7 +83,7 @@ class Session(AnalystBudget):
         except BaseException:  # Ctrl-C too: closed, and raised again
             self.engine.close()
             raise
-        self.drawing = threading.Lock()  # held from the first noise of a release until it is stored
+        self.drawing = Drawing()
         self.clock: datetime.datetime | None = None  # a fixed time for now(), for all queries
         self.joint_plans: dict[str, Plan] = {}  # of a file's statements that are measured together, by name
         self.together: Plan | None = None  # the one of the statement that is asked now
@@ -215,17 +215,11 @@ class Session(AnalystBudget):
         return True
 
     def interrupt(self) -> None:
-        """Interrupt what runs; nothing while noise is drawn that is not stored yet.
-
-        What an engine is asked then, and how long it takes, depends on the noise: whether a query was
-        interrupted would tell of it, and a repeat would draw it anew, free.
-        """
-        if self.drawing.acquire(blocking=False):
-            try:
+        """Interrupt what runs; nothing while noise is drawn that is not stored yet."""
+        with self.drawing.paused() as paused:
+            if paused:
                 self.engine.interrupt()
                 self.sealed.interrupt()
-            finally:
-                self.drawing.release()
 
     def close(self) -> None:
         self.sealed.close()

@@ -18,6 +18,7 @@ from dpsql.engines.stored_groups import StoredGroups
 from dpsql.ir.plan import MeasurePlan, Noise
 from dpsql.ir.table import ReleasedTable
 from dpsql.release.release import from_system
+from dpsql.session.drawing import Drawing
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -136,11 +137,33 @@ def test_noise_that_was_drawn_is_stored(db: dpsql.Connection, impatient: Impatie
     )
 
 
+def test_a_handler_in_the_thread_that_draws_interrupts_nothing_and_may_draw() -> None:
+    drawing = Drawing()
+    with drawing.paused() as outside:
+        assert outside
+    with drawing, drawing:
+        with drawing.paused() as inside:
+            assert not inside
+        told = list[bool]()
+
+        def other() -> None:
+            with drawing.paused() as paused:
+                told.append(paused)
+
+        thread = threading.Thread(target=other)
+        thread.start()
+        thread.join()
+        assert told == [False]
+    with drawing.paused() as outside:
+        assert outside
+
+
 def test_errors_are_found(
     db: dpsql.Connection, impatient: Impatient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A release that may be interrupted: the keys that are shown are asked for after the noise."""
-    monkeypatch.setattr(db._open(), "drawing", threading.Semaphore(2))
+    monkeypatch.setattr(Drawing, "__enter__", lambda self: None)
+    monkeypatch.setattr(Drawing, "__exit__", lambda *given: None)
     monkeypatch.setattr(StoredGroups, "taken", often(StoredGroups.taken))
     assert asked(db, impatient, PRIVATE) == "D601, drawn anew"
 
