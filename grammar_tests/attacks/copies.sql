@@ -13,7 +13,7 @@ SELECT COUNT(*) AS n FROM visits a JOIN visits b USING (patient_id);
 -- case: a self-join of three
 -- attack: joins that fan out
 -- outcome: accepted
-SELECT SUM(a.minutes) AS s FROM visits a JOIN visits b ON a.patient_id = b.patient_id JOIN visits c ON c.patient_id = b.patient_id WHERE c.urgent;
+SELECT SUM(a.minutes) AS s FROM visits a JOIN visits b ON a.patient_id = b.patient_id JOIN visits c ON c.patient_id = b.patient_id WHERE c.urgent AND a.minutes < 60 AND b.minutes < 60 AND c.minutes < 60;
 
 -- case: a comma join
 -- attack: joins that fan out
