@@ -255,11 +255,19 @@ def refuse(
     return class_of(code)(code, title, span, label=label, notes=notes, help=help)
 
 
+_INTERRUPTED = "the query was interrupted"
+
+
+def was_interrupted(error: Error) -> bool:
+    """Whether this is the error of ``interrupted``."""
+    return error.title == _INTERRUPTED
+
+
 def interrupted() -> DatabaseError:
     """Return D601 for an interrupted query, whichever engine it was in."""
     return refuse(
         "D601",
-        "the query was interrupted",
+        _INTERRUPTED,
         label="what was debited stays debited",
         help="ask the same query again: it is completed without paying twice",
     )

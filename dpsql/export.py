@@ -39,9 +39,10 @@ def export(session: Session, source: Source, parameters: Sequence[Value], epsilo
     receipt = session.pay(plan)
     if receipt.answer is None:
         exact = session.engine.exact_export(plan)
-        with session.drawing:
+        with session.drawing():
             released = release_export(exact, plan, from_system)
             stored = session.store(receipt, export_to_bytes(released))
+        session.drawing.heed()
     else:
         stored = receipt.answer
     repeated = receipt.answer is not None

@@ -211,8 +211,9 @@ def _complete_searches(session: Session, bounds: Sequence[Bound], terms: Terms) 
         plan = plan_again(search.finds, session.known, search.strength, own)
         if plan is not None and terms.accountant.charge(plan.events).within(search.debit.price):
             draw = measured_stages(session, plan)
-            with session.drawing:
+            with session.drawing():
                 session.store(search.debit, to_bytes(draw()))
+            session.drawing.heed()
     return bool(searches)
 
 

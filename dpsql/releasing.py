@@ -67,10 +67,11 @@ def stored_release(session: Session, plan: Plan, receipt: Stored) -> tuple[bytes
     if not session.keeps_digests:  # a strategy tells what was asked, though not in words
         file_strategies(session.strategies, plan.measures)
     draw = measured_stages(session, plan, receipt)
-    with session.drawing:
+    with session.drawing():
         tables = draw()
         kept = _as_kept(session, tables, plan.measures)
         stored = session.store(receipt, kept)  # by whom it was first stored
+    session.drawing.heed()
     return stored, tables if stored == kept else None
 
 
@@ -115,8 +116,9 @@ def measured_stages(
         stored = session.part(receipt, place)
         if stored is None:
             draw = _measured(reading, measure)
-            with session.drawing:
+            with session.drawing():
                 stored = session.keep(receipt, place, _as_kept(session, [draw()], [measure]))
+            session.drawing.heed()
         return from_bytes(stored, [measure.measured.measure.width], [measure.measured])[0]
 
     for stage in plan.stages:

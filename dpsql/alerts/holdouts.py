@@ -40,10 +40,11 @@ def holdout_answer(
     if part is None:
         (measure,) = number.measures
         exact = session.engine.measure(measure)
-        with session.drawing:
+        with session.drawing():
             table = release(exact, measure, from_system)
             kept = to_bytes([table], [measure] if session.keeps_digests else ())
             part = session.keep(receipt, outcome.which, kept)
+        session.drawing.heed()
     types = types_of_stages(number.stages, session.sealed)
     shown = answer_of(session, number, tables_of(number, part), types, 0.0, repeated=False)
     return replace(shown, columns=(statement.title,), remaining=left)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias, overload
 
 from dpsql.detail_kinds import Arrays, Rows
 from dpsql.engines.measure_sql import TOTAL
+from dpsql.errors import DatabaseError, was_interrupted
 from dpsql.ir.column import Value
 from dpsql.ir.not_shown import NotShown
 from dpsql.ir.plan import MeasurePlan
@@ -34,6 +35,9 @@ FEW = 10_000
 """So many rows are asked for by their numbers; of more, all are read, in parts of ``PART`` rows."""
 
 PART = 100_000
+
+AGAIN = 100
+"""Reads that are made again if they are interrupted."""
 
 _NUMBERS = itertools.count()
 
@@ -70,17 +74,28 @@ class StoredGroups(NotShown, ExactGroups):
     def __iter__(self) -> Iterator[Group]:
         for first in range(0, self._length, PART):
             within = f"rowid >= {first} AND rowid < {first + PART}"
-            for row in self._rows(f"SELECT {self._keys} FROM {self._name} WHERE {within} ORDER BY rowid"):
+            for row in self._read(f"SELECT {self._keys} FROM {self._name} WHERE {within} ORDER BY rowid"):
                 yield self._group(row)
 
     def taken(self, places: Sequence[int]) -> list[Group]:
         if len(places) > FEW:
             wanted = frozenset(places)
             return [group for place, group in enumerate(self) if place in wanted]
-        # asked for none, too: an interruption after noise was drawn must not tell whether any is shown
-        listed = ", ".join(map(str, places)) or "NULL"
+        if not places:
+            return []
+        listed = ", ".join(map(str, places))
         named = f"SELECT {self._keys} FROM {self._name} WHERE rowid IN ({listed}) ORDER BY rowid"
-        return [self._group(row) for row in self._rows(named)]
+        return [self._group(row) for row in self._read(named)]
+
+    def _read(self, sql: str) -> Rows:
+        """Read after noise was drawn: an interruption that began before is not heard (session/drawing.py)."""
+        for _ in range(AGAIN):
+            try:
+                return self._rows(sql)
+            except DatabaseError as error:
+                if not was_interrupted(error):
+                    raise
+        return self._rows(sql)
 
     def __del__(self) -> None:
         self._dropped.append(self._name)

@@ -216,10 +216,9 @@ class Session(AnalystBudget):
 
     def interrupt(self) -> None:
         """Interrupt what runs; nothing while noise is drawn that is not stored yet."""
-        with self.drawing.paused() as paused:
-            if paused:
-                self.engine.interrupt()
-                self.sealed.interrupt()
+        if not self.drawing.defers():
+            self.engine.interrupt()
+            self.sealed.interrupt()
 
     def close(self) -> None:
         self.sealed.close()

@@ -1,43 +1,49 @@
-"""The time from the first noise of a release until it is in the ledger, in which nothing is interrupted.
+"""The time from the first noise of a release until it is in the ledger, in which nothing interrupts.
 
-    with session.drawing: ...                  noise, then store
-    with session.drawing.paused() as is_so:    whether the engines may be interrupted
+    with session.drawing():       noise, then store
+        ...
+    session.drawing.heed()        who wanted to interrupt meanwhile does it now
 
 What an engine is asked in this time, and how long it takes, depends on the noise: whether a query was
 interrupted would tell of it, and a repeat would draw it anew, free.
 
-Claim   no interruption begins between ``with drawing`` and its end, and no noise while one is under way.
-Proof   Both hold one lock. A handler of a signal may run in the thread that draws, which holds the lock
-        already: it is told by the depth.
+Claim   no interruption begins while noise is drawn. One that began before is over soon, or meets a read that
+        is made again (engines/stored_groups.py).
+Proof   ``defers`` is asked before each, and what it sees is locked from before the first noise on.
+        A signal may stop any line of Python: so each drawing has a lock of its own, which C code lets go, and
+        which is forgotten with it. Whoever can send a signal to the thread that asks runs in the owner's
+        process: its KeyboardInterrupt is not held back.
 Test    tests/privacy/test_interrupted_noise.py
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from weakref import WeakSet
+
+from dpsql.errors import interrupted
 
 
 class Drawing:
     def __init__(self) -> None:
-        self._lock, self._depth = threading.RLock(), 0
+        self._locks: WeakSet[threading.Lock] = WeakSet()
+        self._late = False
 
-    def __enter__(self) -> None:
-        self._lock.acquire()
-        self._depth += 1
+    def __call__(self) -> threading.Lock:
+        """Return what is to be held while noise is drawn."""
+        lock = threading.Lock()
+        self._locks.add(lock)
+        self._late = False
+        return lock
 
-    def __exit__(self, *error: object) -> None:
-        self._depth -= 1
-        self._lock.release()
+    def defers(self) -> bool:
+        """Whether noise is drawn now, so that nothing may be interrupted; ``heed`` tells of it then."""
+        drawn = any(lock.locked() for lock in list(self._locks))
+        self._late = self._late or drawn
+        return drawn
 
-    @contextmanager
-    def paused(self) -> Iterator[bool]:
-        """Whether no noise is drawn now; if so, none is drawn before the end of this."""
-        if not self._lock.acquire(blocking=False):
-            yield False
-            return
-        try:
-            yield self._depth == 0
-        finally:
-            self._lock.release()
+    def heed(self) -> None:
+        """Raise D601 if the query was to be interrupted while noise was drawn: that is stored now."""
+        late, self._late = self._late, False
+        if late:
+            raise interrupted()

@@ -14,7 +14,9 @@ from numpy.typing import NDArray
 
 import dpsql
 from dpsql import releasing
+from dpsql.engines import stored_groups
 from dpsql.engines.stored_groups import StoredGroups
+from dpsql.errors import interrupted
 from dpsql.ir.plan import MeasurePlan, Noise
 from dpsql.ir.table import ReleasedTable
 from dpsql.release.release import from_system
@@ -137,33 +139,70 @@ def test_noise_that_was_drawn_is_stored(db: dpsql.Connection, impatient: Impatie
     )
 
 
-def test_a_handler_in_the_thread_that_draws_interrupts_nothing_and_may_draw() -> None:
+def test_a_call_within_another_one_draws_too() -> None:
+    """Of a signal's handler; and one that is stopped between two lines leaves nothing locked."""
     drawing = Drawing()
-    with drawing.paused() as outside:
-        assert outside
-    with drawing, drawing:
-        with drawing.paused() as inside:
-            assert not inside
-        told = list[bool]()
+    assert not drawing.defers()
+    with drawing():
+        assert drawing.defers()
+        with drawing():
+            assert drawing.defers()
+        assert drawing.defers()
+    assert not drawing.defers()
+    with pytest.raises(KeyboardInterrupt), drawing():
+        raise KeyboardInterrupt
+    lost = drawing()
+    lost.acquire()
+    assert drawing.defers()
+    del lost
+    assert not drawing.defers()
 
-        def other() -> None:
-            with drawing.paused() as paused:
-                told.append(paused)
 
-        thread = threading.Thread(target=other)
-        thread.start()
-        thread.join()
-        assert told == [False]
-    with drawing.paused() as outside:
-        assert outside
+def test_an_interruption_is_told_when_noise_is_stored(
+    db: dpsql.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Once is enough: it is neither lost nor told of the next query."""
+
+    def drawn(noise: Noise, size: int) -> NDArray[np.int64]:
+        db.interrupt()
+        return from_system(noise, size)
+
+    monkeypatch.setattr(releasing, "from_system", drawn)
+    with pytest.raises(dpsql.OperationalError, match="interrupted") as caught:
+        db.execute(PRIVATE, epsilon=5000.0)
+    assert caught.value.code == "D601"
+    assert db.execute(PRIVATE, epsilon=5000.0).repeated
+    monkeypatch.undo()
+    assert db.execute("SELECT COUNT(*) FROM people").cost
+
+
+def test_an_interruption_that_began_before_is_not_heard(
+    db: dpsql.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It meets the read of the keys that are shown: the read is made again."""
+    asked = list[str]()
+    session = db._open()
+    ask = session.engine._ask  # type: ignore[attr-defined]  # DuckDB's
+
+    def late(sql: str) -> list[tuple[object, ...]]:
+        if "WHERE rowid" in sql:
+            asked.append(sql)
+            if len(asked) < 4:
+                raise interrupted()
+        found: list[tuple[object, ...]] = ask(sql)
+        return found
+
+    monkeypatch.setattr(session.engine, "_ask", late)
+    assert len(db.execute(PRIVATE, epsilon=5000.0).rows) > 1_000
+    assert len(asked) >= 4
 
 
 def test_errors_are_found(
     db: dpsql.Connection, impatient: Impatient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A release that may be interrupted: the keys that are shown are asked for after the noise."""
-    monkeypatch.setattr(Drawing, "__enter__", lambda self: None)
-    monkeypatch.setattr(Drawing, "__exit__", lambda *given: None)
+    monkeypatch.setattr(Drawing, "defers", lambda self: False)
+    monkeypatch.setattr(stored_groups, "AGAIN", 0)
     monkeypatch.setattr(StoredGroups, "taken", often(StoredGroups.taken))
     assert asked(db, impatient, PRIVATE) == "D601, drawn anew"
 
