@@ -88,7 +88,7 @@ def corrected_sql(
     ``ends`` and ``found`` say what is known of the values in all rows (extremes.py).
     """
     assert planned.bound[1] < CELL
-    by_rows = special.by_rows or sums_are_rows(planned, arithmetic.dialect)
+    by_rows = special.by_rows
     units = (counts_units(planned) and not by_rows) or reads_units(planned.measure)
     dialect = arithmetic.dialect
     reading = Reading(units=units, found=found, dialect=dialect)

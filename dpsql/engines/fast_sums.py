@@ -99,8 +99,7 @@ class FastSums(NotShown):
         arithmetic, special = self._arithmetic(planned, rows), None
         if planned.shape is not Shape.ROWS:
             special = self._special(planned, sources, size, self.limits.most)
-        by_unit = self.limits.by_unit and not sums_are_rows(planned, self.dialect)
-        if special is not None and by_unit and _counts_private_groups(planned, special):
+        if special is not None and self.limits.by_unit and _counts_private_groups(planned, special):
             special = None
 
         def printed() -> str:
@@ -143,9 +142,9 @@ class FastSums(NotShown):
             return self._units.of_several(planned, sources, size, part)
         [source] = sources
         special = self._units.special(planned, source, size, part)
-        if special is None or sums_are_rows(planned, self.dialect):
-            return special
-        return self._repeated.counted(planned, source, special)
+        if special is not None and sums_are_rows(planned, self.dialect):
+            return replace(special, by_rows=True)
+        return None if special is None else self._repeated.counted(planned, source, special)
 
     def _sources(self, planned: MeasurePlan) -> tuple[RowSource, ...]:
         """Return the tables whose rows are summed; other engines than DuckDB know of one."""

@@ -37,7 +37,7 @@ FEW = 10_000
 PART = 100_000
 
 AGAIN = 100
-"""Reads that are made again if they are interrupted."""
+"""Reads that are made again: of each thread that interrupts, one began before noise was drawn at most."""
 
 _NUMBERS = itertools.count()
 

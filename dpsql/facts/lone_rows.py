@@ -9,7 +9,8 @@ Proof   A row key is a set of columns in which all rows of a unit differ (``few_
         was opened, if none of its columns may be NULL. Two rows of a unit in one group are equal in its own
         columns, in what the unit determines, and in each group key that is a column as it is: values of these
         kinds are one in a group only if they are one in the column. So they are equal in all columns of the
-        row key, and are one row. Grouping sets drop keys, and are left out.
+        row key, and are one row. Grouping sets drop keys, and are left out; plan/measure_facts.py has them,
+        where it guesses from which rows on to clip.
 Test    tests/privacy/test_lone_rows.py
 """
 

@@ -5,7 +5,8 @@
     session.drawing.heed()        who wanted to interrupt meanwhile does it now
 
 What an engine is asked in this time, and how long it takes, depends on the noise: whether a query was
-interrupted would tell of it, and a repeat would draw it anew, free.
+interrupted would tell of it, and a repeat would draw it anew, free. An engine that fails in it has the same
+effect; that an analyst can bring it about by the noise alone is not known.
 
 Claim   no interruption begins while noise is drawn. One that began before is over soon, or meets a read that
         is made again (engines/stored_groups.py).
