@@ -3,6 +3,7 @@
     one row per unit                    rows summed as DOUBLEs, without limits that no value passes
     a clip, and many rows in a table    sum everything, correct the few (corrected_sql.py)
     few rows in a table                 a statement that is planned in less time
+    rows that are held (held_rows.py)   units summed one by one, where some are special
     all else                            measure_sql.py
 
 All statements of a measure have the same result, number by number, so the choice is seen in time alone. It is
@@ -13,7 +14,8 @@ when a paid measure first needs them, and are forgotten with the connection.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import field, replace
 
 from dpsql.engines.arithmetic import (
@@ -31,6 +33,7 @@ from dpsql.engines.arithmetic import (
 from dpsql.engines.corrected_sql import Special, corrected_sql, counts_units
 from dpsql.engines.dialect import DUCKDB, Dialect
 from dpsql.engines.extremes import Extremes
+from dpsql.engines.held_rows import AsHeld, held
 from dpsql.engines.measure_sql import CELL, measure_sql, summed_rows, sums_are_rows
 from dpsql.engines.printed_once import PrintedOnce
 from dpsql.engines.relation_sql import Reading
@@ -68,6 +71,7 @@ class FastSums(NotShown):
     plain: Callable[[MeasurePlan, bool, Dialect], str] | None = None
     narrow: Callable[[Dialect], Arithmetic] = in_doubles
     beyond: Callable[[Dialect], Arithmetic] = in_whole_numbers
+    _tables: TemporaryTables = field(init=False)
     _counts: RowCounts = field(init=False)
     _units: SpecialUnits = field(init=False)
     _repeated: RepeatedUnits = field(init=False)
@@ -75,10 +79,11 @@ class FastSums(NotShown):
     _totals: UnitTotals = field(init=False)
     _asked: Counter[tuple[str, str]] = field(default_factory=Counter)
     _rounds: bool | None = None
+    _holds: bool = False
     _texts: PrintedOnce = field(default_factory=PrintedOnce)
 
     def __post_init__(self) -> None:
-        tables = self.tables or InOwnInstance(self.run)
+        self._tables = tables = self.tables or InOwnInstance(self.run)
         self._extremes = Extremes(self.run, self.dialect)
         self._totals = UnitTotals(self.run, self._extremes, tables, self.dialect)
         self._counts = RowCounts(self.run, self.dialect)
@@ -125,6 +130,21 @@ class FastSums(NotShown):
             return None
         return self._special(planned, sources, size, self.limits.weighed)
 
+    @contextmanager
+    def held(self, planned: MeasurePlan) -> Iterator[AsHeld]:
+        """Hold rows that several statements of a large measure read."""
+        several = len(planned.details) + bool(planned.measure.statistics) > 1
+        if not several or not self.is_large(planned):
+            yield str
+            return
+        readings = [Reading(units=units, found=self._extremes.interval) for units in (True, False)]
+        with held(planned.measure.relation, [Reading(), *readings], self._tables) as as_held:
+            self._holds = as_held is not str
+            try:
+                yield as_held
+            finally:
+                self._holds = False
+
     def _is_first(
         self, planned: MeasurePlan, sources: Sequence[RowSource], size: int, what: str = "sums"
     ) -> bool:
@@ -137,10 +157,17 @@ class FastSums(NotShown):
     def _special(
         self, planned: MeasurePlan, sources: Sequence[RowSource], size: int, part: float
     ) -> Special | None:
-        """Return the rows that are read apart; None if they are more than this part of all."""
+        """Return the rows that are read apart; None if they are more than this part of all.
+
+        Of rows that are held, each unit is summed: its tables are not read again.
+        """
         if len(sources) > 1:
-            return self._units.of_several(planned, sources, size, part)
-        [source] = sources
+            special = self._units.of_several(planned, sources, size, part)
+        else:
+            special = self._of_one(planned, sources[0], size, part)
+        return None if self._holds and special is not None and special.units is not None else special
+
+    def _of_one(self, planned: MeasurePlan, source: RowSource, size: int, part: float) -> Special | None:
         special = self._units.special(planned, source, size, part)
         if special is not None and sums_are_rows(planned, self.dialect):
             return replace(special, by_rows=True)

@@ -41,7 +41,14 @@ class StatisticsEngine:
         """Return the exact table of a measure; None if this engine fails."""
         try:
             sums = self._sums
-            return measured(planned, self._all, self._arrays, sums.statement, special_of=sums.special)
+            return measured(
+                planned,
+                self._all,
+                self._arrays,
+                sums.statement,
+                special_of=sums.special,
+                held=sums.held,
+            )
         except duckdb.InterruptException:
             raise
         except (duckdb.Error, MemoryError):

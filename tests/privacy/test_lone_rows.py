@@ -1,6 +1,7 @@
 """Rows that are alone in their unit's groups are summed as rows: the sums are those of groups.
 
-Thirty homes with up to fifty hours each, nine of these off the list: some are far above the clip.
+Thirty homes with up to fifty hours each, nine of these off the list: some are far above the clip. Where an
+order tells rows apart, windows have no other columns in it: rows in reverse have the same sums.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import pytest
 
 import dpsql
 from dpsql.audit import plan_of
-from dpsql.engines import corrected_sql, measure_sql
+from dpsql.engines import corrected_sql, measure_sql, relation_sql
 from dpsql.engines.dialect import DUCKDB
 from dpsql.engines.duckdb import DuckDB
 from dpsql.engines.fast_sums import FastSums
@@ -124,13 +125,46 @@ GROUPED = (
     "SELECT hour, COUNT(*) FROM readings JOIN names USING (hour) GROUP BY hour",  # two rows of one
     f"SELECT n, COUNT(*) FROM {PER_HOME} GROUP BY n",
 )
+OF_METERS = "(SELECT home, hour, meter FROM reads JOIN meters USING (meter))"
+FEW = (
+    "SELECT COUNT(*) FROM (SELECT * FROM {0} QUALIFY ROW_NUMBER() OVER (PARTITION BY home ORDER BY {1}) < 4)"
+)
+TOLD_APART = (
+    "SELECT SUM(d) FROM (SELECT kwh - LAG(kwh) OVER (PARTITION BY home ORDER BY hour) AS d FROM readings)",
+    "SELECT SUM(k) FROM (SELECT home, SUM(kwh) OVER (PARTITION BY home ORDER BY hour DESC "
+    "ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) AS k FROM readings)",
+    FEW.format("readings", "rate, hour") + " WHERE kwh > 2",
+    FEW.format(PER_HOME, "h DESC") + " WHERE kwh > 2",
+    FEW.format("(SELECT * FROM calls WHERE day IS NOT NULL)", "day") + " WHERE n > 1",
+)
+TIED = (
+    FEW.format("calls", "day NULLS FIRST") + " WHERE n > 6",  # UNIQUE lets NULL stand in many rows
+    FEW.format("readings", "hour // 20") + " WHERE kwh > 2",
+    FEW.format("readings", "rate") + " WHERE kwh > 2",
+    FEW.format("readings JOIN names USING (hour)", "hour") + " WHERE name > 'n0'",  # two rows of one
+    FEW.format(OF_METERS, "hour") + " WHERE meter < 30",  # a home has several meters
+    "SELECT COUNT(*) FROM (SELECT seen, LAG(seen) OVER (PARTITION BY home ORDER BY seen) AS s, "
+    "ROW_NUMBER() OVER (PARTITION BY home ORDER BY seen) AS i FROM ticks) WHERE seen > s AND i < 4",
+)
 
 
 @pytest.fixture
 def db(tmp_path: Path) -> Iterator[dpsql.Connection]:
-    path = tmp_path / "lone.duckdb"
+    yield from made(tmp_path / "lone.duckdb", SCHEMA)
+
+
+@pytest.fixture
+def backwards(tmp_path: Path) -> Iterator[dpsql.Connection]:
+    """The same rows in reverse."""
+    tables = ("homes", "readings", "calls", "ticks", "meters", "reads", "names")
+    turned = (f"CREATE TABLE t AS FROM {name} ORDER BY rowid DESC; DROP TABLE {name}" for name in tables)
+    named = (f"{each}; ALTER TABLE t RENAME TO {name}" for each, name in zip(turned, tables, strict=True))
+    yield from made(tmp_path / "backwards.duckdb", f"{SCHEMA}; {'; '.join(named)}")
+
+
+def made(path: Path, schema: str) -> Iterator[dpsql.Connection]:
     with duckdb.connect(str(path)) as connection:
-        connection.execute(SCHEMA)
+        connection.execute(schema)
     path.with_suffix(".toml").write_text(POLICY)
     with dpsql.connect(path) as opened:
         yield opened
@@ -187,6 +221,27 @@ def test_more_of_their_units_are_light(db: dpsql.Connection, monkeypatch: pytest
     assert most_rows(planned) == 3
 
 
+def moved_by_order(sql: str, *databases: dpsql.Connection) -> bool:
+    """Whether sums depend on the order of the rows."""
+    found = []
+    for db in databases:
+        planned, engine = measured(db, sql), db._open().engine
+        assert isinstance(engine, DuckDB)
+        found.append(sums(engine, planned, measure_sql.measure_sql(planned)))
+    assert all(found)
+    return found[0] != found[1]
+
+
+@pytest.mark.parametrize("sql", [*TOLD_APART, *TIED])
+def test_no_order_of_rows_moves_a_window(db: dpsql.Connection, backwards: dpsql.Connection, sql: str) -> None:
+    planned = measured(db, sql)
+    text = measure_sql.measure_sql(planned)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(relation_sql, "tell_apart", lambda scalars, relation: False)
+        assert (measure_sql.measure_sql(planned) == text) == (sql in TIED)
+    assert not moved_by_order(sql, db, backwards)
+
+
 def keys_that_may_be_null(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(lone_rows, "telling", lambda owned, facts: owned.row_keys)
 
@@ -207,6 +262,10 @@ def rows_that_met_two(patch: pytest.MonkeyPatch) -> None:
         "_multiply_rows",
         lambda owned, fan: replace(times(owned, fan), row_keys=owned.row_keys),
     )
+
+
+def never_tied(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(relation_sql, "tell_apart", lambda scalars, relation: True)
 
 
 def one_row_too_many(patch: pytest.MonkeyPatch) -> None:
@@ -235,3 +294,16 @@ def test_planted_errors_are_found(
 ) -> None:
     plant(monkeypatch)
     assert any(differs(db, sql) for sql in (*ALONE, *GROUPED))
+
+
+@pytest.mark.parametrize(
+    "plant", [keys_that_may_be_null, keys_that_are_merged, rows_of_one_link, rows_that_met_two, never_tied]
+)
+def test_ties_are_found(
+    db: dpsql.Connection,
+    backwards: dpsql.Connection,
+    monkeypatch: pytest.MonkeyPatch,
+    plant: Callable[[pytest.MonkeyPatch], None],
+) -> None:
+    plant(monkeypatch)
+    assert any(moved_by_order(sql, db, backwards) for sql in TIED)
