@@ -32,6 +32,7 @@ from dpsql.post.projection import NATIVE, or_null, picked_columns, picked_rows, 
 from dpsql.post.sealed_process import Failed, Full, Late, Many, Process, does_not_start, left, size_of, taken
 
 if TYPE_CHECKING:  # a session opens before what makes these has loaded
+    import numpy as np
     from numpy.typing import NDArray
 
     from dpsql.ir.measure import Measure, Post
@@ -72,6 +73,8 @@ SETTINGS = (
     "SET lock_configuration = true",
 )
 _AT_ONCE = 20_000  # rows that are sent with one statement
+_AS_LISTS = 20_000  # drawings of a number up to which none is sent as an array
+_DRAWINGS = "the drawings of a table"  # the table of those that are
 _TOGETHER = 100_000  # the same of arrays that are there
 _SENT = {type(None), bool, int, float, str}  # values that are sent as they are
 _ROW_GROUP = 122_880  # rows of a table that DuckDB reads on one thread
@@ -269,7 +272,7 @@ class Sealed:
         made: list[str] = []
         try:
             self._load_tables(post.tables, post.sql)
-            made = self._create(measures, numbered=True)
+            made = [_DRAWINGS, *self._create(measures, numbered=True)]
             for measure, columns, drawn in zip(measures, tables, replicas, strict=True):
                 self._fill(measure.name, columns, measure.intervals, numbered=True)
                 made.append(self._fill_replicas(measure, drawn, len(columns[0].values) if columns else 1))
@@ -293,17 +296,31 @@ class Sealed:
         table, number, row = quote(measure.name), quote(REPLICA_NUMBER), quote(REPLICA_ID)
         named = [(quote(replica.name), _spelled(types[replica.name])) for replica in drawn]
         again = ", ".join(f"TRY_CAST(d.{name} AS {kind}) AS {name}" for name, kind in named)
+        drawings = [replica.numbers.ravel() for replica in drawn]
+        many = rows * REPLICAS > _AS_LISTS
+        values = [] if many else [list[object](numbers.tolist()) for numbers in drawings]
         listed = "".join(f", unnest(?) AS {name}" for name, _ in named)
-        numbers = [list[object](replica.numbers.ravel().tolist()) for replica in drawn]
+        if many:
+            self._send_drawings([name for name, _ in named], drawings)
+        source = quote(_DRAWINGS) if many else f"(SELECT unnest(range({rows * REPLICAS})) AS i{listed})"
         self._open().load(
             f"CREATE OR REPLACE TEMP TABLE {quote(every)} AS "
             f"SELECT t.*{f' REPLACE ({again})' if again else ''}, 1 + i % {REPLICAS} AS {number} "
-            f"FROM {table} AS t JOIN (SELECT unnest(range({rows * REPLICAS})) AS i{listed}) AS d "
-            f"ON t.{row} = i // {REPLICAS} "
+            f"FROM {table} AS t JOIN {source} AS d ON t.{row} = i // {REPLICAS} "
             f"UNION ALL SELECT *, 0 FROM {table}",
-            numbers,
+            values,
         )
         return every
+
+    def _send_drawings(self, names: list[str], drawings: list[NDArray[np.float64]]) -> None:
+        """Send numbers as arrays, each with its place; what arrives as NULL was NaN."""
+        import numpy as np
+
+        columns = "".join(f", {name} DOUBLE" for name in names)
+        self._open().load(f"CREATE OR REPLACE TEMP TABLE {quote(_DRAWINGS)} (i BIGINT{columns})", wait=False)
+        casts = [("", ""), *[("coalesce(", ", 'nan'::DOUBLE)")] * len(names)]
+        places = np.arange(len(drawings[0]))
+        self._open().load_arrays(f"temp.{quote(_DRAWINGS)}", casts, [places, *drawings], wait=False)
 
     def tried(
         self, post: Post, measures: Sequence[Measure], tables: Sequence[list[Finished]], types: Sequence[str]

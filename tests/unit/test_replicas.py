@@ -26,8 +26,10 @@ from dpsql.ir.plan import MeasurePlan, Noise, Plan
 from dpsql.ir.table import ExactTable, ReleasedTable
 from dpsql.mechanisms import mechanism
 from dpsql.post import replicas as drawing
+from dpsql.post import sealed
 from dpsql.post.finish import finish
 from dpsql.post.replicas import replicas_of
+from dpsql.post.sealed import Sealed
 from dpsql.post.stages import types_of_stages
 from dpsql.release.release import release
 from dpsql.releasing import answer_of
@@ -412,3 +414,34 @@ def test_the_files_and_frames_carry_them(tmp_path: Path) -> None:
         again = connection.execute(f"SELECT SUM(n) AS total, MAX(n) AS high, COUNT(*) AS days FROM {BY_DAY}")
         assert again.repeated
         assert again.margins == answer.margins
+
+
+SENT = {
+    **RATIOS,
+    "a mean of what may be no row": "SELECT SUM(n * a) OVER (ORDER BY day) FROM (SELECT day, COUNT(*) AS n, "
+    "AVG(spent) FILTER (WHERE day % 2 = 0) AS a FROM people GROUP BY day) ORDER BY day",
+}
+
+
+@pytest.mark.parametrize("name", SENT)
+def test_many_are_sent_as_arrays(session: Session, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """With the same half-widths, and none where there was none: NaN is not NULL."""
+    drawn = Drawn(session, SENT[name])
+    released = drawn.released()
+    drawn.released = lambda: released  # type: ignore[method-assign]
+    monkeypatch.setattr(sealed, "_AS_LISTS", 10**9)
+    listed = drawn.answer()
+    sent = list[bool]()
+    send = Sealed._send_drawings
+
+    def noted(self: Sealed, names: list[str], drawings: list[NDArray[np.float64]]) -> None:
+        sent.append(any(np.isnan(each).any() for each in drawings))
+        send(self, names, drawings)
+
+    monkeypatch.setattr(Sealed, "_send_drawings", noted)
+    monkeypatch.setattr(sealed, "_AS_LISTS", 0)
+    arrays = drawn.answer()
+    assert sent
+    assert any(sent) == (name not in RATIOS)
+    for found, wanted in ((arrays.rows, listed.rows), (arrays.margins, listed.margins)):
+        np.testing.assert_allclose(np.array(found, float), np.array(wanted, float), rtol=1e-12)
