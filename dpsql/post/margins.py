@@ -123,7 +123,7 @@ def _middle(moved: Floats, confidence: float) -> Floats:
     known = there.sum(axis=1)
     ordered = np.sort(np.where(there, moved, np.inf), axis=1)  # not known: last
     distances = np.full((2, len(moved)), np.nan)
-    for many in np.unique(known[known * 2 > moved.shape[1]]).tolist():
+    for many in {*known[known * 2 > moved.shape[1]].tolist()}:
         low, high = _places(many, confidence)
         rows = known == many
         distances[:, rows] = -ordered[rows, low], ordered[rows, high]
