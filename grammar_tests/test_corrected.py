@@ -148,8 +148,10 @@ def test_printing_reads_nothing_but_what_is_compared(
         assert measure_sql(bare) == measure_sql(each)
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("copied", [0, 1], ids=["by their links", "copied"])
 def test_weights_of_bins_are_those_of_each_unit(worlds: Worlds, copied: float) -> None:
+    """Each in both ways; in one of them it is in test_cases.py."""
     fast = FastSums(worlds.whole._all, replace(EVERYTHING, copied=copied, long=copied))
     found = [weights_differ(worlds, fast, each) for each in all_measures(worlds) if each.details]
     assert len(found) > 50

@@ -52,7 +52,7 @@ def planned(facts: MeasureFacts, view: PrivateView) -> MeasurePlan:
     for (size, _), (places, _) in zip(kinds, parts, strict=True):
         if size > MOST_CELLS:
             raise _too_many(facts, f"{facts.measure.titles[places[0]]} alone has {size:,} values", MOST_CELLS)
-    found, grams = strategies(facts.terms.strategies), _grams(kinds)
+    found, grams = strategies(facts.terms.strategies, facts.terms.searched), _grams(kinds)
 
     def chosen(norm: Norm, clip: int, one: float) -> tuple[Strategy, float] | None:
         designs = [found.design(each, norm) for each in grams]

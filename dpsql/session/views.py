@@ -1,7 +1,7 @@
 """Check the policy's views as an analyst would use them; D808 when the session opens, not in a query.
 
-Every view is bound; a view that ends in a release is planned as well. Nothing is paid, and no private row
-is read.
+Every view is bound; a view that ends in a release is planned as well, with cells in place of the strategies
+that a purchase searches for. Nothing is paid, and no private row is read.
 """
 
 from __future__ import annotations
@@ -38,7 +38,9 @@ def check_all_views(policy: Policy, known: Known, engine: Engine, sealed: Sealed
     sealed.begin()
     views = check_views(policy, known, sealed.public, sealed.check)
     rule = policy.budget
-    terms = Terms(opened(rule.accountant, budget_of(rule)), budget_of(rule), policy.query.epsilon)
+    terms = Terms(
+        opened(rule.accountant, budget_of(rule)), budget_of(rule), policy.query.epsilon, searched=False
+    )
     for view in known.views:
         if views[view.name].kind not in (RELEASED, BOUGHT):
             continue

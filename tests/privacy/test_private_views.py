@@ -23,9 +23,12 @@ from dpsql.engines.duckdb import DuckDB
 from dpsql.ir.plan import MeasurePlan, Norm, Plan, Shape
 from dpsql.ir.source import Source
 from dpsql.mechanisms import mechanism
+from dpsql.mechanisms.strategies.cache import StrategyCache
+from dpsql.mechanisms.strategies.design import Design
 from dpsql.mechanisms.strategies.rows import Listed
-from dpsql.mechanisms.strategies.strategy import column
+from dpsql.mechanisms.strategies.strategy import Floats, column
 from dpsql.parse.parse import parse
+from dpsql.plan.joint import strategies
 from dpsql.post.stages import types_of_stages
 from dpsql.release.matrices import measured
 from dpsql.release.release import release
@@ -103,6 +106,26 @@ def data(tmp_path: Path) -> Path:
 def db(data: Path) -> Iterator[dpsql.Connection]:
     with dpsql.connect(data) as connection:
         yield connection
+
+
+def test_opening_searches_for_no_strategy(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Which takes seconds where a column has a thousand values; who buys the view searches."""
+    searched = list[str]()
+    search = StrategyCache._searched
+
+    def noted(self: StrategyCache, key: str, gram: Floats, norm: Norm) -> Design:
+        searched.append(key)
+        return search(self, key, gram, norm)
+
+    monkeypatch.setattr(StrategyCache, "_searched", noted)
+    strategies.cache_clear()
+    policy = data.with_suffix(".toml")
+    ages = "\n[views.ages]\nsql = 'SELECT age FROM people'\nprivate = { epsilon = 1 }\n"
+    policy.write_text(policy.read_text() + ages)
+    with dpsql.connect(data) as db:
+        assert searched == []
+        assert db.execute("SELECT COUNT(*) FROM ages WHERE age < 9").cost == 1
+        assert searched
 
 
 def refused(db: dpsql.Connection, sql: str) -> str:

@@ -101,7 +101,8 @@ def test_every_room_asks_for_its_own_part() -> None:
     rooms = dict(zip(PARTS, "rewrite plan engines release post explain audit".split(), strict=True))
     asking = {name: set[str]() for name in PARTS}
     for file in HERE.rglob("*.py"):
-        tree = ast.parse(file.read_text())
+        text = file.read_text()
+        tree = ast.parse(text if "detail_kinds" in text else "")
         if "part" not in imported(tree, "dpsql.detail_kinds"):
             continue
         for node in ast.walk(tree):
