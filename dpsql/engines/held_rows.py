@@ -24,6 +24,7 @@ from typing import TypeAlias
 
 from dpsql.engines.relation_sql import Reading, relation_sql
 from dpsql.engines.temporary_tables import TemporaryTables, dropped_if_stopped
+from dpsql.errors import DatabaseError, was_interrupted
 from dpsql.ir.relation import Aggregate, Filter, Join, Project, Relation, Union, Window
 
 AsHeld: TypeAlias = Callable[[str], str]
@@ -34,13 +35,23 @@ AsHeld: TypeAlias = Callable[[str], str]
 def held(relation: Relation, readings: Sequence[Reading], tables: TemporaryTables) -> Iterator[AsHeld]:
     """Hold the outermost rows that cost a sort or groups, and that are printed alike in all readings."""
     rows = next((rows for each in _costly(relation) for rows in _alike(each, readings)), None)
-    if rows is None:
+    name = None if rows is None else _kept(rows, tables)
+    if rows is None or name is None:
         yield str
         return
-    name = tables.kept(rows)
     with dropped_if_stopped(tables, name):
         yield partial(_reading_held, rows, name)
     tables.drop(name)
+
+
+def _kept(rows: str, tables: TemporaryTables) -> str | None:
+    """Keep rows under a name; None if there is no room: then each statement computes them."""
+    try:
+        return tables.kept(rows)
+    except DatabaseError as error:
+        if was_interrupted(error):
+            raise
+        return None
 
 
 def _alike(relation: Relation, readings: Sequence[Reading]) -> list[str]:

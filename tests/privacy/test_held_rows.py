@@ -17,7 +17,7 @@ from dpsql.engines.held_rows import held
 from dpsql.engines.relation_sql import Reading, relation_sql
 from dpsql.engines.special_units import EVERYTHING
 from dpsql.engines.temporary_tables import InOwnInstance
-from dpsql.errors import interrupted
+from dpsql.errors import interrupted, refuse
 from dpsql.fuzz.judges import weights_shown
 from dpsql.ir.plan import MeasurePlan
 
@@ -112,6 +112,17 @@ def test_no_table_is_left(db: dpsql.Connection, fails: str) -> None:
         assert as_held(sql) != sql
         assert run(as_held(sql)) == run(sql)
     assert kept() == before
+
+
+def test_where_there_is_no_room_nothing_is_held(db: dpsql.Connection) -> None:
+    [planned] = planned_measures(db, HELD[:1])
+
+    def run(sql: str) -> list[tuple[object, ...]]:
+        raise refuse("D604", "the query needs more memory than the owner's limits allow", help="ask for less")
+
+    with held(planned.measure.relation, [Reading()], InOwnInstance(run)) as as_held:
+        sql = f"SELECT count(*) FROM ({relation_sql(planned.measure.relation)})"
+        assert as_held(sql) == sql
 
 
 def some_rows_alone(patch: pytest.MonkeyPatch) -> None:
