@@ -8,10 +8,14 @@ Test    grammar_tests/aggregates/sums.sql
 
 from __future__ import annotations
 
+import re
+
 from sqlglot import exp
 
 from dpsql.aggregates import Distinct, Floats, Need, Rule, Sums, Unbounded, type_of_sum
 from dpsql.ir.column import ANYTHING, Domain, Fact, Interval, Kind, decimal_size, range_of
+
+_COLUMN = re.compile(r'"(?:[^"]|"")*"')
 
 
 class Sum(Rule):
@@ -59,8 +63,17 @@ def distinct_of(argument: str) -> tuple[str, str]:
 
 
 def on_grid(argument: str, fact: Fact) -> tuple[float, str]:
-    """Return a float as an integer number of grid steps: its sum is the same in any order of the rows."""
+    """Return a float as an integer number of grid steps: its sum is the same in any order of the rows.
+
+    A column is cut by comparisons, in three quarters of the time; what is computed would be computed anew for
+    each of them.
+    """
     step, low, high = grid_of(fact)
+    if _COLUMN.fullmatch(argument):
+        least, most = f"{low!r}::DOUBLE", f"{high!r}::DOUBLE"
+        below = f"CASE WHEN {argument} < {least} THEN {least} WHEN {argument} <= {most} THEN {argument} "
+        clamped = f"{below}WHEN {argument} <= 'infinity'::DOUBLE THEN {most} END"
+        return step, f"CAST(round({clamped} * {1 / step!r}::DOUBLE) AS BIGINT)"
     clamped = f"greatest({low!r}::DOUBLE, least({high!r}::DOUBLE, {argument}))"
     cell = f"CAST(round({clamped} * {1 / step!r}::DOUBLE) AS BIGINT)"
     return step, f"CASE WHEN {argument} <= 'infinity'::DOUBLE THEN {cell} END"
