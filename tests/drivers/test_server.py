@@ -397,15 +397,17 @@ def test_a_folder_of_files_is_served(tmp_path: Path) -> None:
         '[unit]\nname = "person"\ncolumn = "id"\n[tables.visits]\nrows_per_unit = 1\n'
         "[tables.visits.columns]\nid = {}\ncost = { range = [0, 500] }\n"
     )
-    duckdb.execute(made.format(100))
+    plain = duckdb.connect()
+    plain.execute(made.format(100))
     with (
+        closing(plain),
         closing(Served(folder, analysts=("ana",))) as server,
         psycopg.connect(server.url(), autocommit=True) as db,
     ):
         said: list[str] = []
         db.add_notice_handler(lambda notice: said.append(str(notice.message_primary)))
         assert 70_000 < float(db.execute("SELECT SUM(cost) FROM visits").fetchall()[0][0]) < 130_000
-        duckdb.execute(made.format(400))
+        plain.execute(made.format(400))
         assert 370_000 < float(db.execute("SELECT SUM(cost) FROM visits").fetchall()[0][0]) < 430_000
         assert "the data or the policy are new since your last question" in said
 
