@@ -90,9 +90,8 @@ class Worlds:
     def measured_fast(self, planned: MeasurePlan, case: Case) -> ExactTable:
         """Measure the whole in the way of larger tables that the case's hash chooses."""
         way, engine = self.fast[zlib.crc32(case.id.encode()) % len(self.fast)], self.whole
-        return measured(
-            planned, engine._all, engine._arrays, way.statement, special_of=way.special, held=way.held
-        )
+        with way.held(planned):
+            return measured(planned, engine._all, engine._arrays, way.statement, special_of=way.special)
 
     def neighbours(self, case: Case) -> list[Neighbour]:
         """Give neighbours of each family, evenly spread from a place that the case's hash chooses."""

@@ -501,15 +501,10 @@ class DuckDB:
                 if found is not None:
                     return found
             sums = self._sums
-            return measured(
-                planned,
-                self._all,
-                self._arrays,
-                sums.statement,
-                store,
-                special_of=sums.special,
-                held=sums.held,
-            )
+            with sums.held(planned):
+                return measured(
+                    planned, self._all, self._arrays, sums.statement, store, special_of=sums.special
+                )
 
     def _by_statistics(self, planned: MeasurePlan) -> ExactTable | None:
         """Measure on the second engine, if every call of the measure is one that it may plan."""

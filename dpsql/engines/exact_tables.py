@@ -6,7 +6,6 @@ Planned -> SELECT k0, ..., SUM(...) -> ExactTable
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
 from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -36,9 +35,6 @@ RowsOf: TypeAlias = Callable[[str], Rows]
 
 ArraysOf: TypeAlias = "Callable[[str], Arrays]"
 """Run a SELECT of numbers without NULL, and fetch its columns as arrays."""
-
-Held: TypeAlias = "Callable[[MeasurePlan], AbstractContextManager[Callable[[str], str]]]"
-"""Hold what several of a measure's statements read; print each so that it reads that."""
 
 
 def measured_sql(planned: MeasurePlan, dialect: Dialect = DUCKDB) -> str:
@@ -75,26 +71,14 @@ def measured(
     store: Store | None = None,
     dialect: Dialect = DUCKDB,
     special_of: Callable[[MeasurePlan], Special | None] | None = None,
-    held: Held | None = None,
 ) -> ExactTable:
     """Run the statements of a measure and return its exact table; ``sums_of`` prints that of the sums.
 
     A ``store`` keeps the groups, where there may be many and few are shown. ``special_of`` returns the rows
-    of units that are read apart, and ``held`` computes once what several statements read.
+    of units that are read apart.
     """
     if isinstance(planned.rule, SyntheticRows):
         return coded(planned, arrays_of)
-    if held is not None:
-        with held(planned) as as_held:
-            return measured(
-                planned,
-                lambda sql: rows_of(as_held(sql)),
-                lambda sql: arrays_of(as_held(sql)),
-                lambda each: as_held(sums_of(each)),
-                store,
-                dialect,
-                special_of,
-            )
     width = len(planned.keys)
     kinds = [column.fact.type.kind for column in planned.keys]
     plain = (TEXTED | {Kind.FLOAT}).isdisjoint(kinds)

@@ -33,7 +33,7 @@ from dpsql.engines.arithmetic import (
 from dpsql.engines.corrected_sql import Special, corrected_sql, counts_units
 from dpsql.engines.dialect import DUCKDB, Dialect
 from dpsql.engines.extremes import Extremes
-from dpsql.engines.held_rows import AsHeld, held
+from dpsql.engines.held_rows import held
 from dpsql.engines.measure_sql import CELL, measure_sql, summed_rows, sums_are_rows
 from dpsql.engines.printed_once import PrintedOnce
 from dpsql.engines.relation_sql import Reading
@@ -120,7 +120,7 @@ class FastSums(NotShown):
                 return measure_sql(planned, dialect=self.dialect, row=row)
             return corrected_sql(planned, special, arithmetic, ends, found)
 
-        return self._texts.text(planned, (arithmetic, special), printed)
+        return self._text(planned, (arithmetic, special), printed)
 
     def special(self, planned: MeasurePlan) -> Special | None:
         """Return the rows of units that a clip might scale; None if the rows of each unit are read apart."""
@@ -131,17 +131,16 @@ class FastSums(NotShown):
         return self._special(planned, sources, size, self.limits.weighed)
 
     @contextmanager
-    def held(self, planned: MeasurePlan) -> Iterator[AsHeld]:
-        """Hold rows that several statements of a large measure read."""
+    def held(self, planned: MeasurePlan) -> Iterator[None]:
+        """Hold rows that several statements of a large measure read, which are printed meanwhile."""
         several = len(planned.details) + bool(planned.measure.statistics) > 1
         if not several or not self.is_large(planned):
-            yield str
+            yield
             return
         readings = [Reading(units=units, found=self._extremes.interval) for units in (True, False)]
-        with held(planned.measure.relation, [Reading(), *readings], self._tables) as as_held:
-            self._holds = as_held is not str
+        with held(planned.measure.relation, readings, self._tables) as self._holds:
             try:
-                yield as_held
+                yield
             finally:
                 self._holds = False
 
@@ -189,7 +188,11 @@ class FastSums(NotShown):
             row = rows_sql(planned, Reading(), FEW) if fit else None
             return measure_sql(planned, few, self.dialect, row)
 
-        return self._texts.text(planned, (few,), printed)
+        return self._text(planned, (few,), printed)
+
+    def _text(self, planned: MeasurePlan, others: tuple[object, ...], printed: Callable[[], str]) -> str:
+        """Return a text, printed once unless it reads what is held for this measure alone."""
+        return printed() if self._holds else self._texts.text(planned, others, printed)
 
     def is_large(self, planned: MeasurePlan) -> bool:
         """Whether the measure's sums may take longer than it takes to open a second engine."""

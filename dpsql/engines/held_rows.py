@@ -7,9 +7,10 @@
     SELECT list(bin) FROM "special 7"                           the bins of the median
 
 Claim   each statement has the result that it has without the table.
-Proof   What is held is a relation as ``relation_sql`` prints it: it names tables of the database, and nothing
-        else of the statement around it. It stands there letter by letter behind FROM or JOIN, and the table
-        in its place has the same columns and rows. The file does not change within a measure
+Proof   What is held is a private relation of the measure's own tree, and the table stands for it wherever the
+        statements are printed from that tree: no text of the query is looked at. It has the same columns and
+        rows, since the relation is printed alike in all readings of all rows; where rows of some units are
+        read apart, it is computed from these. The file does not change within a measure
         (``DuckDB._reading`` raises), and a relation picks no rows by chance: rows that tie in the order of a
         window are equal in all that is read.
 Test    tests/privacy/test_held_rows.py
@@ -17,30 +18,29 @@ Test    tests/privacy/test_held_rows.py
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
-from typing import TypeAlias
 
-from dpsql.engines.relation_sql import Reading, relation_sql
+from dpsql.engines.relation_sql import Reading, read_from, relation_sql
 from dpsql.engines.temporary_tables import TemporaryTables, dropped_if_stopped
 from dpsql.errors import DatabaseError, was_interrupted
+from dpsql.facts.ownership import Owned, ownership_of
 from dpsql.ir.relation import Aggregate, Filter, Join, Project, Relation, Union, Window
-
-AsHeld: TypeAlias = Callable[[str], str]
-"""Print a statement that reads what is held."""
 
 
 @contextmanager
-def held(relation: Relation, readings: Sequence[Reading], tables: TemporaryTables) -> Iterator[AsHeld]:
-    """Hold the outermost rows that cost a sort or groups, and that are printed alike in all readings."""
-    rows = next((rows for each in _costly(relation) for rows in _alike(each, readings)), None)
-    name = None if rows is None else _kept(rows, tables)
-    if rows is None or name is None:
-        yield str
+def held(relation: Relation, readings: Sequence[Reading], tables: TemporaryTables) -> Iterator[bool]:
+    """Hold the outermost private rows that cost a sort or groups; yield whether there are any.
+
+    They are printed alike in all ``readings``, or each statement would read others.
+    """
+    costly = next((each for each in _costly(relation) if _is_alike(each, readings)), None)
+    name = None if costly is None else _kept(relation_sql(costly), tables)
+    if costly is None or name is None:
+        yield False
         return
-    with dropped_if_stopped(tables, name):
-        yield partial(_reading_held, rows, name)
+    with dropped_if_stopped(tables, name), read_from(name, costly):
+        yield True
     tables.drop(name)
 
 
@@ -54,15 +54,10 @@ def _kept(rows: str, tables: TemporaryTables) -> str | None:
         return None
 
 
-def _alike(relation: Relation, readings: Sequence[Reading]) -> list[str]:
-    printed = {relation_sql(relation, reading) for reading in readings}
-    return [*printed] if len(printed) == 1 else []
-
-
-def _reading_held(rows: str, name: str, sql: str) -> str:
-    for word in ("FROM", "JOIN"):
-        sql = sql.replace(f"{word} ({rows})", f"{word} {name}")
-    return sql
+def _is_alike(relation: Relation, readings: Sequence[Reading]) -> bool:
+    if not isinstance(ownership_of(relation), Owned):
+        return False
+    return len({relation_sql(relation, reading) for reading in (Reading(), *readings)}) == 1
 
 
 def _costly(relation: Relation) -> Iterator[Relation]:

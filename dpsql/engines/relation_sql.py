@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import field, replace
 from functools import partial
 from typing import TypeAlias, assert_never
@@ -89,6 +91,11 @@ class Reading:
     twice: bool = False
     found: Found | None = None
     dialect: Dialect = DUCKDB
+
+    @property
+    def reads_all(self) -> bool:
+        """Whether no scan is read in part."""
+        return self.only is None and not self.several and not self.beside
 
     def table(self, scan: Scan) -> str:
         """Print the table of a scan."""
@@ -283,7 +290,26 @@ def _joins(relation: Relation, reading: Reading) -> int:
             assert_never(relation)
 
 
+@contextmanager
+def read_from(table: str, relation: Relation) -> Iterator[None]:
+    """Print the relation as this table in whatever is printed meanwhile, unless its scans are read in part.
+
+    Only this thread prints so.
+    """
+    before = _HELD.set((relation, table))
+    try:
+        yield
+    finally:
+        _HELD.reset(before)
+
+
+_HELD: ContextVar[tuple[Relation | None, str]] = ContextVar("held", default=(None, ""))
+
+
 def _select(relation: Relation, read: Reading) -> str:
+    held, table = _HELD.get()
+    if relation is held and read.reads_all:
+        return f"SELECT * FROM {table}"
     match relation:
         case Scan():
             return _scan(relation, read)

@@ -41,14 +41,8 @@ class StatisticsEngine:
         """Return the exact table of a measure; None if this engine fails."""
         try:
             sums = self._sums
-            return measured(
-                planned,
-                self._all,
-                self._arrays,
-                sums.statement,
-                special_of=sums.special,
-                held=sums.held,
-            )
+            with sums.held(planned):
+                return measured(planned, self._all, self._arrays, sums.statement, special_of=sums.special)
         except duckdb.InterruptException:
             raise
         except (duckdb.Error, MemoryError):

@@ -36,7 +36,7 @@ from dpsql.ir.strategy import Floats, Integers, Rows, Strategy
 from dpsql.late_numpy import np
 from dpsql.lazy_dataclass import dataclass
 from dpsql.mechanisms.strategies import exchangeable, gram, symmetric
-from dpsql.mechanisms.strategies.cache import CellsAlone, StrategyCache, version
+from dpsql.mechanisms.strategies.cache import StrategyCache, version
 from dpsql.mechanisms.strategies.dense import identity
 from dpsql.mechanisms.strategies.gram import Factors
 from dpsql.mechanisms.strategies.rows import Crossed, Listed
@@ -60,9 +60,9 @@ _FEW = 3
 
 
 @cache
-def strategies(folder: Path | None, searched: bool = True) -> StrategyCache:
+def strategies(folder: Path | None) -> StrategyCache:
     """Return the strategies that this process has found, or earlier ones of the same ledger."""
-    return StrategyCache(folder) if searched else CellsAlone()
+    return StrategyCache(folder)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -26,7 +26,7 @@ from dpsql.ir.statistic import Part
 from dpsql.ir.strategy import Floats, Strategy
 from dpsql.late_numpy import np
 from dpsql.mechanisms.strategies import gram
-from dpsql.mechanisms.strategies.cache import version
+from dpsql.mechanisms.strategies.cache import CellsAlone, version
 from dpsql.mechanisms.strategies.dense import identity
 from dpsql.mechanisms.strategies.kronecker import Product, whole_numbered_product
 from dpsql.mechanisms.strategies.strategy import MOST_CELLS
@@ -52,7 +52,8 @@ def planned(facts: MeasureFacts, view: PrivateView) -> MeasurePlan:
     for (size, _), (places, _) in zip(kinds, parts, strict=True):
         if size > MOST_CELLS:
             raise _too_many(facts, f"{facts.measure.titles[places[0]]} alone has {size:,} values", MOST_CELLS)
-    found, grams = strategies(facts.terms.strategies, facts.terms.searched), _grams(kinds)
+    found = strategies(facts.terms.strategies) if facts.terms.searched else CellsAlone()
+    grams = _grams(kinds)
 
     def chosen(norm: Norm, clip: int, one: float) -> tuple[Strategy, float] | None:
         designs = [found.design(each, norm) for each in grams]

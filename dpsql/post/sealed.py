@@ -74,7 +74,6 @@ SETTINGS = (
 )
 _AT_ONCE = 20_000  # rows that are sent with one statement
 _AS_LISTS = 20_000  # drawings of a number up to which none is sent as an array
-_DRAWINGS = "the drawings of a table"  # the table of those that are
 _TOGETHER = 100_000  # the same of arrays that are there
 _SENT = {type(None), bool, int, float, str}  # values that are sent as they are
 _ROW_GROUP = 122_880  # rows of a table that DuckDB reads on one thread
@@ -272,10 +271,10 @@ class Sealed:
         made: list[str] = []
         try:
             self._load_tables(post.tables, post.sql)
-            made = [_DRAWINGS, *self._create(measures, numbered=True)]
+            made = self._create(measures, numbered=True)
             for measure, columns, drawn in zip(measures, tables, replicas, strict=True):
                 self._fill(measure.name, columns, measure.intervals, numbered=True)
-                made.append(self._fill_replicas(measure, drawn, len(columns[0].values) if columns else 1))
+                made += self._fill_replicas(measure, drawn, len(columns[0].values) if columns else 1)
             rows = self._all(_with_id(post.replicated.shown, types), rows=self._limits.rows)
             widths = {row[0]: row[1:] for row in self._all(post.replicated.half_widths)}
         except (Failed, Late, Full):
@@ -288,8 +287,8 @@ class Sealed:
         none = (None,) * len(post.replicated.places)
         return [(*row[:-1], *widths.get(row[-1], none)) for row in rows]
 
-    def _fill_replicas(self, measure: Measure, drawn: list[Replica], rows: int) -> str:
-        """Create the table of all replicas of a released table; return its name."""
+    def _fill_replicas(self, measure: Measure, drawn: list[Replica], rows: int) -> list[str]:
+        """Create the table of all replicas of a released table; return the names of what was made."""
         from dpsql.facts.released_columns import released_columns
 
         every, types = replicas_of(measure.name), dict(released_columns(measure))
@@ -297,12 +296,12 @@ class Sealed:
         named = [(quote(replica.name), _spelled(types[replica.name])) for replica in drawn]
         again = ", ".join(f"TRY_CAST(d.{name} AS {kind}) AS {name}" for name, kind in named)
         drawings = [replica.numbers.ravel() for replica in drawn]
-        many = rows * REPLICAS > _AS_LISTS
+        many = f"{every} drawn" if drawn and rows * REPLICAS > _AS_LISTS else ""
         values = [] if many else [list[object](numbers.tolist()) for numbers in drawings]
         listed = "".join(f", unnest(?) AS {name}" for name, _ in named)
         if many:
-            self._send_drawings([name for name, _ in named], drawings)
-        source = quote(_DRAWINGS) if many else f"(SELECT unnest(range({rows * REPLICAS})) AS i{listed})"
+            self._send_drawings(many, [name for name, _ in named], drawings)
+        source = quote(many) if many else f"(SELECT unnest(range({rows * REPLICAS})) AS i{listed})"
         self._open().load(
             f"CREATE OR REPLACE TEMP TABLE {quote(every)} AS "
             f"SELECT t.*{f' REPLACE ({again})' if again else ''}, 1 + i % {REPLICAS} AS {number} "
@@ -310,17 +309,17 @@ class Sealed:
             f"UNION ALL SELECT *, 0 FROM {table}",
             values,
         )
-        return every
+        return [every, many] if many else [every]
 
-    def _send_drawings(self, names: list[str], drawings: list[NDArray[np.float64]]) -> None:
-        """Send numbers as arrays, each with its place; what arrives as NULL was NaN."""
+    def _send_drawings(self, table: str, names: list[str], drawings: list[NDArray[np.float64]]) -> None:
+        """Send numbers as arrays into a new table, each with its place; what arrives as NULL was NaN."""
         import numpy as np
 
         columns = "".join(f", {name} DOUBLE" for name in names)
-        self._open().load(f"CREATE OR REPLACE TEMP TABLE {quote(_DRAWINGS)} (i BIGINT{columns})", wait=False)
+        self._open().load(f"CREATE OR REPLACE TEMP TABLE {quote(table)} (i BIGINT{columns})", wait=False)
         casts = [("", ""), *[("coalesce(", ", 'nan'::DOUBLE)")] * len(names)]
         places = np.arange(len(drawings[0]))
-        self._open().load_arrays(f"temp.{quote(_DRAWINGS)}", casts, [places, *drawings], wait=False)
+        self._open().load_arrays(f"temp.{quote(table)}", casts, [places, *drawings], wait=False)
 
     def tried(
         self, post: Post, measures: Sequence[Measure], tables: Sequence[list[Finished]], types: Sequence[str]

@@ -38,9 +38,7 @@ def check_all_views(policy: Policy, known: Known, engine: Engine, sealed: Sealed
     sealed.begin()
     views = check_views(policy, known, sealed.public, sealed.check)
     rule = policy.budget
-    terms = Terms(
-        opened(rule.accountant, budget_of(rule)), budget_of(rule), policy.query.epsilon, searched=False
-    )
+    terms = Terms(opened(rule.accountant, budget_of(rule)), budget_of(rule), policy.query.epsilon)
     for view in known.views:
         if views[view.name].kind not in (RELEASED, BOUGHT):
             continue
@@ -52,7 +50,10 @@ def check_all_views(policy: Policy, known: Known, engine: Engine, sealed: Sealed
             query = parse(Source(f'FROM "{name}"', view.name), (), now)
             split = rewrite(bind(query, known, sealed.public, sealed.check), known)
             at_price = terms if price is None else replace(terms, epsilon=price)
-            planned = plan(split, known, at_price, engine.combinations)
+            try:
+                planned = plan(split, known, replace(at_price, searched=False), engine.combinations)
+            except Error:  # a search may find what a smaller price pays for
+                planned = plan(split, known, at_price, engine.combinations)
             if isinstance(planned, NeededBounds):
                 raise planned.refusal
             types_of_stages(planned.stages, sealed)

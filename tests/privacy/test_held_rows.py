@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
 
 import pytest
+from claims import relations
 from numpy.typing import NDArray
 from test_light_units import db, everything, planned_measures
 
@@ -20,6 +23,7 @@ from dpsql.engines.temporary_tables import InOwnInstance
 from dpsql.errors import interrupted, refuse
 from dpsql.fuzz.judges import weights_shown
 from dpsql.ir.plan import MeasurePlan
+from dpsql.ir.relation import Relation, Scan
 
 __all__ = ["db"]
 
@@ -62,8 +66,8 @@ def read(db: dpsql.Connection, planned: MeasurePlan, once: bool) -> tuple[list[o
         return engine._arrays(sql)
 
     sums = FastSums(run, replace(EVERYTHING, few=1))
-    way = sums.held if once else None
-    table = measured(planned, run, arrays, sums.statement, special_of=sums.special, held=way)
+    with sums.held(planned) if once else nullcontext():
+        table = measured(planned, run, arrays, sums.statement, special_of=sums.special)
     found = sorted(zip(map(repr, table.groups), table.sums.tolist(), strict=True))
     return [*found, *map(weights_shown, table.details)], said
 
@@ -84,12 +88,16 @@ def test_the_numbers_are_those_of_each_statement_by_itself(db: dpsql.Connection,
             assert sum(f'"special {name}' in each for each in said) > 3  # made, read twice, dropped
 
 
+def counted(relation: Relation) -> str:
+    return f"SELECT count(*) FROM ({relation_sql(relation)})"
+
+
 @pytest.mark.parametrize("fails", ["CREATE TEMP TABLE", "SELECT", "DROP"])
 def test_no_table_is_left(db: dpsql.Connection, fails: str) -> None:
     """Where a statement is interrupted, too: what could not be dropped is dropped before the next one."""
     [planned] = planned_measures(db, HELD[:1])
     relation, (engine, _) = planned.measure.relation, everything(db)
-    sql = f"SELECT count(*) FROM ({relation_sql(relation)})"
+    computed = engine._all(counted(relation))
     stopping = [True]
 
     def kept() -> int:
@@ -104,13 +112,14 @@ def test_no_table_is_left(db: dpsql.Connection, fails: str) -> None:
         return rows
 
     tables = InOwnInstance(run)
-    with pytest.raises(dpsql.Error), held(relation, [Reading()], tables) as as_held:
-        run(as_held(sql))
+    with pytest.raises(dpsql.Error), held(relation, [], tables):
+        run(counted(relation))
     stopping.clear()
-    with held(relation, [Reading()], tables) as as_held:
+    with held(relation, [], tables) as holds:
+        assert holds
         assert kept() == before + 1
-        assert as_held(sql) != sql
-        assert run(as_held(sql)) == run(sql)
+        assert "OVER" not in counted(relation)
+        assert run(counted(relation)) == computed
     assert kept() == before
 
 
@@ -120,9 +129,35 @@ def test_where_there_is_no_room_nothing_is_held(db: dpsql.Connection) -> None:
     def run(sql: str) -> list[tuple[object, ...]]:
         raise refuse("D604", "the query needs more memory than the owner's limits allow", help="ask for less")
 
-    with held(planned.measure.relation, [Reading()], InOwnInstance(run)) as as_held:
-        sql = f"SELECT count(*) FROM ({relation_sql(planned.measure.relation)})"
-        assert as_held(sql) == sql
+    with held(planned.measure.relation, [], InOwnInstance(run)) as holds:
+        assert not holds
+        assert "OVER" in counted(planned.measure.relation)
+
+
+def test_no_constant_of_a_query_is_rewritten(db: dpsql.Connection) -> None:
+    """An analyst knows how relations are printed: a text of the query that holds one stays what it is."""
+    [planned] = planned_measures(db, HELD[:1])
+    rows = relation_sql(planned.measure.relation).replace("'", "''")
+    sql = HELD[0].replace(
+        "AVG(gap)", f"COUNT(*) FILTER (WHERE 'FROM ({rows})' LIKE '%special%' AND stars > 0)"
+    )
+    [planned] = planned_measures(db, [sql])
+    (once, said), (twice, _) = read(db, planned, True), read(db, planned, False)
+    assert any(each.startswith("DROP") for each in said)
+    assert once == twice
+
+
+def test_rows_that_are_read_in_part_are_computed(db: dpsql.Connection) -> None:
+    """And whatever another thread prints."""
+    relation = next(planned_measures(db, HELD[:1])).measure.relation
+    engine, _ = everything(db)
+    [scan] = (each for each in relations(relation) if isinstance(each, Scan))
+    parts = [Reading(only=scan, keys="SELECT 1"), Reading(several={scan: "SELECT 1"})]
+    with held(relation, [], InOwnInstance(engine._all)) as holds, ThreadPoolExecutor() as threads:
+        assert holds
+        assert all("OVER" in relation_sql(relation, part) for part in parts)
+        assert "OVER" in threads.submit(relation_sql, relation).result()
+        assert "OVER" not in relation_sql(relation)
 
 
 def some_rows_alone(patch: pytest.MonkeyPatch) -> None:

@@ -126,6 +126,28 @@ def test_opening_searches_for_no_strategy(data: Path, monkeypatch: pytest.Monkey
         assert searched == []
         assert db.execute("SELECT COUNT(*) FROM ages WHERE age < 9").cost == 1
         assert searched
+        assert [*(data.with_name(f"{data.stem}.ledger-strategies")).glob("*.npz")] == []  # few values
+    policy.write_text(policy.read_text().replace("[0, 29]", "[0, 99]"))
+    with dpsql.connect(data) as db:
+        db.execute("SELECT COUNT(*) FROM ages WHERE age < 9")
+    assert [*(data.with_name(f"{data.stem}.ledger-strategies")).glob("*.npz")] != []
+
+
+def test_a_price_that_buys_nothing_is_found_at_opening(data: Path) -> None:
+    """Whether a search is made or not: what opens can be bought."""
+    written, rows = data.with_suffix(".toml").read_text(), "rows_per_unit = 4"
+    assert rows in written
+    ages = "\n[views.many]\nsql = 'SELECT day, kind FROM visits'\nprivate = {{ epsilon = {} }}\n"
+    said = list[str]()
+    for power in range(3, 14):
+        policy = written.replace(rows, "rows_per_unit = 100000") + ages.format(2.0**-power)
+        data.with_suffix(".toml").write_text(policy)
+        try:
+            with dpsql.connect(data) as db:
+                said.append(f"bought: {db.execute('SELECT COUNT(*) FROM many').cost > 0}")
+        except dpsql.Error as error:
+            said.append(error.code)
+    assert {*said} == {"bought: True", "D808"}
 
 
 def refused(db: dpsql.Connection, sql: str) -> str:

@@ -109,10 +109,14 @@ class StrategyCache:
 
 
 class CellsAlone(StrategyCache):
-    """Cells, whatever they are asked for: nothing is searched."""
+    """Cells, whatever they are asked for: nothing is searched.
+
+    They are just below one, so that they are cut to the grid as what a search finds is: a price is too small
+    for either or for neither, unless the search finds whole numbers.
+    """
 
     def _searched(self, key: str, gram: Floats, norm: Norm) -> Design:
-        return Design("cells", norm, np.eye(len(gram)))
+        return Design("cells", norm, np.eye(len(gram)) * (1 - 2.0**-30))
 
 
 class _Kept:
