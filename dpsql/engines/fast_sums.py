@@ -138,11 +138,11 @@ class FastSums(NotShown):
             yield
             return
         readings = [Reading(units=units, found=self._extremes.interval) for units in (True, False)]
-        with held(planned.measure.relation, readings, self._tables) as self._holds:
-            try:
+        try:
+            with held(planned.measure.relation, readings, self._tables) as self._holds:
                 yield
-            finally:
-                self._holds = False
+        finally:
+            self._holds = False
 
     def _is_first(
         self, planned: MeasurePlan, sources: Sequence[RowSource], size: int, what: str = "sums"

@@ -296,11 +296,12 @@ def read_from(table: str, relation: Relation) -> Iterator[None]:
 
     Only this thread prints so.
     """
-    before = _HELD.set((relation, table))
+    before = _HELD.get()
     try:
+        _HELD.set((relation, table))
         yield
     finally:
-        _HELD.reset(before)
+        _HELD.set(before)
 
 
 _HELD: ContextVar[tuple[Relation | None, str]] = ContextVar("held", default=(None, ""))
