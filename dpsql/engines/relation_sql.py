@@ -294,7 +294,8 @@ def _joins(relation: Relation, reading: Reading) -> int:
 def read_from(table: str, relation: Relation) -> Iterator[None]:
     """Print the relation as this table in whatever is printed meanwhile, unless its scans are read in part.
 
-    Only this thread prints so.
+    It is known by its place in the tree, never by its text: a constant of the query may spell that. Only
+    this thread prints so.
     """
     before = _HELD.get()
     try:
@@ -502,7 +503,7 @@ def _unit(side: Relation) -> str:
 def window_sql(call: WindowCall, source: Relation, dialect: Dialect = DUCKDB) -> str:
     """Print a window over one unit's rows; all columns break ties if the order picks among tied rows.
 
-    They are needed only where rows may tie: an order of one column takes two thirds of the time.
+    Where a row key tells the rows apart, none tie, and the order is as it is written: that sorts faster.
     """
     function = windows().get(call.function)
     order = [f"{key_sql(ordering.scalar, source, dialect)}{_direction(ordering)}" for ordering in call.order]

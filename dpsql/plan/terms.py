@@ -19,6 +19,4 @@ class Terms:
     given: bool = False  # the call gave the price
     share: Fraction = Fraction(1)  # of the price, for this plan
     strategies: Path | None = None  # where the session keeps the strategies that it found
-    searched: bool = (
-        True  # False: cells stand for strategies, which take long to find, and nothing is released
-    )
+    searched: bool = True  # False: cells stand for strategies, to see what a price pays for

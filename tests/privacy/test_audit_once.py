@@ -41,7 +41,7 @@ def test_what_one_release_proves() -> None:
 
 
 @pytest.mark.parametrize("audited", ["zcdp"], indirect=True)
-def test_one_release_proves_no_more_than_its_price(audited: Audited) -> None:  # noqa: F811
+def test_one_release_proves_no_more_than_its_price(audited: Audited) -> None:  # noqa: F811  # the fixture
     """Statements of two stages, choices and cells that are measured together; a private view.
 
     Under ``zcdp`` a count at 1 is guessed with 0.54, and 57 right of 60 would be needed: 1e-12.
@@ -57,7 +57,7 @@ def test_one_release_proves_no_more_than_its_price(audited: Audited) -> None:  #
 
 
 @pytest.mark.sweep
-def test_all_statements_together_prove_no_more_than_their_price(audited: Audited) -> None:  # noqa: F811
+def test_all_statements_together_prove_no_more_than_their_price(audited: Audited) -> None:  # noqa: F811  # the fixture
     """100 canaries in one release of 30 statements; false alarms 1e-4."""
     delta = audited.session.budget.delta
     statements = [sql for sql in STATEMENTS if delta or not re.search(NEEDS_DELTA, sql)]
@@ -69,7 +69,7 @@ def test_all_statements_together_prove_no_more_than_their_price(audited: Audited
 
 
 @pytest.mark.parametrize("audited", ["pure"], indirect=True)
-def test_one_release_proves_something(audited: Audited) -> None:  # noqa: F811
+def test_one_release_proves_something(audited: Audited) -> None:  # noqa: F811  # the fixture
     """At 5 each guess is right with 0.993: 50 of 60 but for 1e-12, and that proves more than 0.5."""
     found = audited_at_once(audited.session, [(PRESENCE, 5.0)], audited.neighbour, OF_SIXTY, lambda _: None)
     assert found is not None

@@ -136,14 +136,15 @@ def test_where_there_is_no_room_nothing_is_held(db: dpsql.Connection) -> None:
 
 def test_no_constant_of_a_query_is_rewritten(db: dpsql.Connection) -> None:
     """An analyst knows how relations are printed: a text of the query that holds one stays what it is."""
-    [planned] = planned_measures(db, HELD[:1])
-    rows = relation_sql(planned.measure.relation).replace("'", "''")
-    sql = HELD[0].replace(
-        "AVG(gap)", f"COUNT(*) FILTER (WHERE 'FROM ({rows})' LIKE '%special%' AND stars > 0)"
-    )
-    [planned] = planned_measures(db, [sql])
-    (once, said), (twice, _) = read(db, planned, True), read(db, planned, False)
+    counted = "COUNT(*) FILTER (WHERE 'FROM ({})' LIKE '%special%' AND stars > 0)"
+    [planned] = planned_measures(db, [HELD[0].replace("AVG(gap)", counted)])
+    rows = relation_sql(planned.measure.relation)
+    assert "'" not in rows
+    [planned] = planned_measures(db, [HELD[0].replace("AVG(gap)", counted.format(rows))])
+    (once, said), (twice, apart) = read(db, planned, True), read(db, planned, False)
     assert any(each.startswith("DROP") for each in said)
+    assert f"FROM ({rows})" in apart[-1]  # the same text as in the constant
+    assert sum(f"'FROM ({rows})'" in each for each in said) == 1
     assert once == twice
 
 

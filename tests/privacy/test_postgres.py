@@ -198,13 +198,13 @@ def test_a_lost_connection_leaves_the_debit_and_completes_on_repeat(clinic: Clin
             )
             return measure(planned)
 
-        engine.measure = lost  # type: ignore[method-assign]
+        engine.measure = lost  # type: ignore[method-assign]  # restored below
         with pytest.raises(dpsql.OperationalError) as caught:
             db.execute(QUERIES[0])
         assert caught.value.code == "D601"
         spent = db.budget.spent
         assert spent > 0
-        engine.measure = measure  # type: ignore[method-assign]
+        engine.measure = measure  # type: ignore[method-assign]  # as it was
         answer = db.execute(QUERIES[0])
         assert len(answer.rows) == 3
         assert db.budget.spent == spent
@@ -320,7 +320,7 @@ def test_no_message_of_the_server_is_shown(clinic: Clinic, tmp_path: Path) -> No
     with dpsql.connect(clinic.url, clinic.policy, tmp_path / "pg.ledger") as db:
         engine = db._open().engine
         with pytest.raises(dpsql.OperationalError) as caught:
-            engine._ask("SELECT CAST(ward AS integer) FROM public.people")  # type: ignore[attr-defined]
+            engine._ask("SELECT CAST(ward AS integer) FROM public.people")  # type: ignore[attr-defined]  # PostgreSQL's
     text = f"{caught.value} {caught.value!r} {caught.value.__cause__} {caught.value.help}"
     assert caught.value.code == "D601"
     assert '"A"' not in text

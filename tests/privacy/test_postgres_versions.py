@@ -180,9 +180,9 @@ def test_rows_and_versions_are_of_one_snapshot(server: Server, owner: psycopg.Co
                 owner.execute("TRUNCATE visits")
             return states
 
-        engine._present = meanwhile  # type: ignore[method-assign]
+        engine._present = meanwhile  # type: ignore[method-assign]  # restored below
         assert engine._ask("SELECT count(*) FROM public.visits") == [(1,)]
-        engine._present = present  # type: ignore[method-assign]
+        engine._present = present  # type: ignore[method-assign]  # as it was
         with pytest.raises(dpsql.OperationalError, match="changed since"):
             engine._ask("SELECT count(*) FROM public.visits")
 

@@ -100,7 +100,7 @@ def test_settings_are_fixed_whatever_the_role_says(server: Server) -> None:
             owner.execute(f"ALTER ROLE reader SET {name} = '{value}'".encode())
         try:
             with closing(opened(server, zone="Europe/Oslo")) as engine:
-                held = dict(engine._ask("SELECT name, setting FROM pg_settings"))  # type: ignore[arg-type]
+                held = dict(engine._ask("SELECT name, setting FROM pg_settings"))  # type: ignore[arg-type]  # pairs of texts
                 assert held["TimeZone"] == "Europe/Oslo"
                 assert {name: held[name] for name in walls._SETTINGS} == walls._SETTINGS
         finally:

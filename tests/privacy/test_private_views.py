@@ -438,7 +438,7 @@ def test_margins_hold(db: dpsql.Connection) -> None:
         session.sealed.begin()
         types, exact = types_of_stages(plan.stages, session.sealed), session.engine.measure(plan.measures[0])
 
-        def numbers(draw: Draw, plan: Plan = plan, types: list[str] = types, exact=exact):  # type: ignore[no-untyped-def]
+        def numbers(draw: Draw, plan: Plan = plan, types: list[str] = types, exact=exact):  # type: ignore[no-untyped-def]  # a loop's values
             table = release(exact, plan.measures[0], draw)
             answer = answer_of(session, plan, [table], types, 0.0, False)
             return [row[-1] for row in answer.rows], [row[-1] for row in answer.margins]

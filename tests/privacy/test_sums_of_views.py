@@ -141,7 +141,7 @@ def test_margins_hold(db: dpsql.Connection) -> None:
         types = types_of_stages(plan.stages, session.sealed)
         exact = [session.engine.measure(each) for each in plan.measures]
 
-        def numbers(draw, plan: Plan = plan, types: list[str] = types, exact=exact):  # type: ignore[no-untyped-def]
+        def numbers(draw, plan: Plan = plan, types: list[str] = types, exact=exact):  # type: ignore[no-untyped-def]  # a loop's values
             made = [release(table, each, draw) for table, each in zip(exact, plan.measures, strict=True)]
             answer = answer_of(session, plan, made, types, 0.0, False)
             return [row[-1] for row in answer.rows], [row[-1] for row in answer.margins]

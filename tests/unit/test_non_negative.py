@@ -44,7 +44,7 @@ def test_a_sum_that_may_be_negative_stays(db: dpsql.Connection) -> None:
 
 def drawn(planned: MeasurePlan, exact: ExactTable, seed: int) -> ReleasedTable:
     words = np.random.default_rng(seed)
-    noise = lambda noise, size: mechanism(noise.mechanism).draw(noise.scale, size, words.bytes)  # noqa: E731
+    noise = lambda noise, size: mechanism(noise.mechanism).draw(noise.scale, size, words.bytes)  # noqa: E731  # a name for one call
     return release(exact, planned, noise)
 
 

@@ -431,7 +431,7 @@ def test_many_are_sent_as_arrays(session: Session, monkeypatch: pytest.MonkeyPat
     """With the same half-widths, and none where there was none: NaN is not NULL."""
     drawn = Drawn(session, SENT[name])
     released = drawn.released()
-    drawn.released = lambda: released  # type: ignore[method-assign]
+    drawn.released = lambda: released  # type: ignore[method-assign]  # the same release both times
     monkeypatch.setattr(sealed, "_AS_LISTS", 10**9)
     listed = drawn.answer()
     sent = list[bool]()

@@ -111,8 +111,9 @@ class StrategyCache:
 class CellsAlone(StrategyCache):
     """Cells, whatever they are asked for: nothing is searched.
 
-    They are just below one, so that they are cut to the grid as what a search finds is: a price is too small
-    for either or for neither, unless the search finds whole numbers.
+    They are just below one, so that they are cut to the grid as what a search finds, and have its declared
+    norm, 2^shift (``plan.applied.declared_column``): a price is too small for both or for neither, unless the
+    search finds whole numbers, which a smaller one pays for.
     """
 
     def _searched(self, key: str, gram: Floats, norm: Norm) -> Design:
