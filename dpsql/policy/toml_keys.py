@@ -333,7 +333,8 @@ LIMITS = Keys(
         Key(
             "seconds",
             Number(MOST_SECONDS),
-            "The time limit for planning one query, and again for post-processing its release.",
+            "The time limit for planning one query, and again for post-processing its release. What the"
+            " machine gives to others meanwhile is not counted: up to five times as long.",
             default=10.0,
             unrelated=_ABOVE,
             original="limits",

@@ -13,7 +13,6 @@ import datetime
 import os
 import re
 import threading
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from decimal import Decimal
@@ -266,8 +265,8 @@ class Sealed:
     ) -> list[tuple[Any, ...]] | None:
         """Return the rows, each with its half-widths; None if they cannot be had within half of the time."""
         assert post.replicated is not None
-        seconds, began = self._seconds, time.monotonic()
-        self._seconds = seconds / 2
+        half = self._seconds / 2
+        self._seconds -= half
         made: list[str] = []
         try:
             self._load_tables(post.tables, post.sql)
@@ -282,7 +281,7 @@ class Sealed:
                 raise
             return None
         finally:
-            self._seconds = seconds - (time.monotonic() - began)
+            self._seconds += half
             self._drop(made)
         none = (None,) * len(post.replicated.places)
         return [(*row[:-1], *widths.get(row[-1], none)) for row in rows]

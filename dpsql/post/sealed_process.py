@@ -11,6 +11,9 @@ the way: the replies of these statements are read before the next one.
 A function call or the folding of a constant in DuckDB cannot be interrupted, and may take minutes and all
 memory. Waiting for another process can be interrupted: at a timeout or Ctrl-C, that process is killed. It
 starts in a tenth of a second. It is reused until it exceeds a limit, also by later connections.
+
+Seconds count while the process computes. Those in which the machine runs others, or waits for its disk, are
+not the query's; but a reply may not take more than ``PATIENCE`` times as long as its seconds.
 """
 
 from __future__ import annotations
@@ -35,7 +38,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 CHILD = Path(__file__).with_name("sealed_program.py")
-_STARTING = 60.0  # seconds that a process may take before it answers for the first time
+_STARTING = 20.0  # seconds that a process may take before it answers for the first time
+PATIENCE = 6
+_LEAST_WAIT = 0.01  # seconds
 _MOST_OWED = 8  # their replies fit the pipe, so that neither side waits for the other
 _ROW, _VALUE = 112, 64  # about how many bytes Python needs, with the margins that go beside a row
 
@@ -87,7 +92,7 @@ class Process:
         self.worn = False
         self._midway = False  # between a request and the end of its reply; for good, if that was interrupted
         self._owed = 0  # replies that nobody has waited for
-        self.took = 0.0  # seconds of the last run
+        self.took = 0.0  # seconds of the last run, of those that count
 
     def open(self, settings: list[str], memory: int) -> None:
         """Open an empty database; its statements may use ``memory`` bytes."""
@@ -172,11 +177,11 @@ class Process:
             while self._owed:
                 self._reply(failed)
                 self._owed -= 1
-            began = time.monotonic()
+            limit = None if seconds is None else _Limit(self._pid, seconds)
             try:
-                reply, size = self._reply(failed, None if seconds is None else began + seconds, most)
+                reply, size = self._reply(failed, limit, most)
             finally:
-                self.took += time.monotonic() - began
+                self.took += 0 if limit is None else limit.taken
         except BaseException:  # Ctrl-C too: what runs on would answer the next request
             self.end()
             raise
@@ -186,12 +191,12 @@ class Process:
         return reply, size
 
     def _reply(
-        self, failed: list[str], until: float | None = None, most: int | None = None
+        self, failed: list[str], limit: _Limit | None = None, most: int | None = None
     ) -> tuple[Any, int]:
-        (size,) = LENGTH.unpack(self._read(LENGTH.size, until))
+        (size,) = LENGTH.unpack(self._read(LENGTH.size, limit))
         if most is not None and size > most:
             raise Full
-        reply = pickle.loads(self._read(size, until))
+        reply = pickle.loads(self._read(size, limit))
         if reply[0] == "full":
             raise Full
         if reply[0] == "failed":
@@ -208,12 +213,12 @@ class Process:
         except BrokenPipeError:
             raise Full from None  # it has ended: of what it had no memory for, or it was killed
 
-    def _read(self, size: int, until: float | None) -> bytes:
+    def _read(self, size: int, limit: _Limit | None) -> bytes:
         received = bytearray()
         while len(received) < size:
-            wait = None if until is None else max(0, until - time.monotonic()) * 1000
-            if not self._poll.poll(wait):
-                raise Late
+            while not self._poll.poll(None if limit is None else limit.wait * 1000):
+                if limit is not None and limit.taken >= limit.seconds:
+                    raise Late
             some = os.read(self._replies, min(size - len(received), 1 << 20))
             if not some:
                 raise Full
@@ -246,6 +251,37 @@ class Process:
                 os.close(self._replies)
                 with suppress(ChildProcessError):  # another has waited for it
                     os.waitpid(self._pid, 0)
+
+
+class _Limit:
+    """The seconds that a reply of a process may take from now on."""
+
+    def __init__(self, pid: int, seconds: float) -> None:
+        self.seconds, self._pid = seconds, pid
+        self._began, self._computed = time.monotonic(), _computed(pid)
+
+    @property
+    def taken(self) -> float:
+        """Return the seconds that count."""
+        passed, computed = time.monotonic() - self._began, _computed(self._pid)
+        if computed is None or self._computed is None:
+            return passed
+        return max(min(passed, computed - self._computed), passed - (PATIENCE - 1) * self.seconds)
+
+    @property
+    def wait(self) -> float:
+        """Return seconds in which the reply does not become late, or not much."""
+        return max(_LEAST_WAIT, self.seconds - self.taken)
+
+
+def _computed(pid: int) -> float | None:
+    """Return the seconds of processors that a process has used; None where that is not known."""
+    if sys.platform != "linux":
+        return None
+    try:
+        return time.clock_gettime(~pid << 3 | 2)  # the clock that clock_getcpuclockid names
+    except OSError:  # it has ended
+        return None
 
 
 def does_not_start() -> DatabaseError:

@@ -7,6 +7,7 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from decimal import Decimal
@@ -60,6 +61,20 @@ def test_what_is_too_much_ends_it(process: Process, sql: str, ended: type[Except
     with pytest.raises(ended):
         process.run(sql, 2.0, 64 * MEGABYTE, 100)
     assert not process.usable
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux says what another process computed")
+def test_seconds_are_those_in_which_it_computes(process: Process) -> None:
+    """A machine that is busy makes no question late; one that stands still does in the end."""
+    os.kill(process._pid, signal.SIGSTOP)
+    continuing = threading.Timer(1.5, os.kill, (process._pid, signal.SIGCONT))
+    continuing.start()
+    assert process.run("SELECT 42", 0.5, 64 * MEGABYTE, None) == [(42,)]
+    assert process.took < 0.5
+    continuing.join()
+    os.kill(process._pid, signal.SIGSTOP)
+    with pytest.raises(Late):
+        process.run("SELECT 42", 0.1, 64 * MEGABYTE, None)
 
 
 def test_what_is_loaded_does_not_count(process: Process) -> None:
