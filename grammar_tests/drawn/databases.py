@@ -18,7 +18,7 @@ import duckdb
 import dpsql
 from dpsql.accounting import accountant as rules_of
 from dpsql.audit.neighbours import units_of
-from dpsql.fuzz.world import SMALL, World, build_copies, opened, plain_copy, ways
+from dpsql.fuzz.world import SMALL, World, build_copies, opened, opened_with_statistics, plain_copy, ways
 from dpsql.ir.column import INTEGERS, type_named, type_range
 
 HERE = Path(__file__).parent.parent
@@ -305,4 +305,5 @@ def open_calm(folder: Path, ledger: Path, stack: ExitStack) -> World:
     path = folder / "calm.duckdb"
     db = stack.enter_context(dpsql.connect(path, HERE / "world.toml", ledger))
     whole = opened(path, stack)
-    return World("calm", db, db._open(), whole, [], whole, plain_copy(path, stack), ways(whole))
+    informed = opened_with_statistics(path, stack, "UTC")
+    return World("calm", db, db._open(), whole, [], whole, plain_copy(path, stack), ways(whole), informed)
