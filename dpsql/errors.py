@@ -175,7 +175,7 @@ CODES: dict[str, str] = {
     "D255": "a subquery over private rows is neither per unit nor a release",
     "D301": "a sum needs a finite bound",
     "D302": "nothing says where clipping one unit's rows starts",
-    "D303": "a public table may multiply one private row too often",
+    "D303": "a join may multiply private rows too often",
     "D304": "private group keys need a delta to be shown",
     "D305": "the numbers do not fit the fixed-point grid",
     "D401": "private tables are not joined on the unit",

@@ -37,7 +37,10 @@ from dpsql.lazy_dataclass import dataclass
 from dpsql.once_each import once_each
 
 FAN_OUT = 10_000
-"""Most rows that public tables may make of one private row."""
+"""Most rows that public tables, lists and UNION ALL may make of one private row."""
+
+JOINED = 10_000_000
+"""Most rows of one unit, by their declared or found number, that joins of its own rows may make."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +59,9 @@ class Owned:
     and windows that have one get the unit beside it. ``settled`` are the columns that the unit
     determines. ``row_keys`` are sets of columns that are unique together, where none of them is NULL:
     ``sparse`` are columns of declared keys, and NULL may stand there in many rows. ``fan`` is how many rows
-    public tables may have made of one private row. ``spelled`` are columns that together are the unit, in its
-    order, where it is of several: they determine it, and it determines each; no single one is it.
+    public tables, lists and UNION ALL may have made of one private row. ``spelled`` are columns that together
+    are the unit, in its order, where it is of several: they determine it, and it determines each; no single
+    one is it.
 
     Claim   two rows with equal values in ``spelled`` columns have one unit, and rows of one unit have equal
             values there; none is NULL.
@@ -165,7 +169,7 @@ def ownership_of(relation: Relation) -> Ownership:
                 | {frozenset(kept[name] for name in key) for key in owned.keys if key <= kept.keys()},
                 names if one_row else units.union(*spelled),
                 frozenset((frozenset(unit if key.name in units else key.name for key in keys),)),
-                owned.fan,
+                1 if one_row else owned.fan,
                 spelled=spelled,
             )
         case Union(left, right):
@@ -183,7 +187,7 @@ def ownership_of(relation: Relation) -> Ownership:
                 None if ours.at_most is None or theirs.at_most is None else ours.at_most + theirs.at_most,
                 frozenset((frozenset((unit,)), *map(frozenset, spelled))),
                 frozenset((unit,)).union(*spelled),
-                fan=max(ours.fan, theirs.fan),
+                fan=ours.fan + theirs.fan,  # both may read one table
                 spelled=spelled,
             )
         case _:

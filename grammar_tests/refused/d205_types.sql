@@ -258,3 +258,13 @@ SELECT COUNT(city['a']) FROM patients;
 -- outcome: refused D205
 -- instead: SELECT 'patients' AS what, COUNT(*) AS n FROM patients UNION ALL SELECT 'visits', COUNT(*) FROM visits
 SELECT 'patients' AS what, COUNT(*) AS n FROM patients UNION ALL SELECT COUNT(*) FROM visits;
+
+-- case: a day that no calendar has, as a constant
+-- outcome: refused D205 at 1:53
+-- instead: SELECT COUNT(*) FROM visits WHERE visited_on < DATE '2024-02-29'
+SELECT COUNT(*) FROM visits WHERE visited_on < DATE '2024-02-31';
+
+-- case: a constant text that is no number
+-- outcome: refused D205 at 1:43
+-- instead: SELECT COUNT(*) FROM patients WHERE age < TRY_CAST('x' AS INTEGER)
+SELECT COUNT(*) FROM patients WHERE age < CAST('x' AS INTEGER);

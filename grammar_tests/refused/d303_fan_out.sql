@@ -1,4 +1,4 @@
--- D303: a public table may multiply one private row too often.
+-- D303: a join may multiply private rows too often.
 
 -- case: a long range crossed in
 -- outcome: refused D303 at 1:32
@@ -32,3 +32,17 @@ SELECT SUM(p.age) AS s FROM patients p CROSS JOIN (SELECT city, COUNT(*) AS n FR
 -- outcome: refused D303 at 1:111
 -- instead: SELECT OPTIONS(max_unnest = 10) COUNT(*) FROM answers, unnest(string_split(choices, ';')) AS u(c), unnest(scores) AS v(d)
 SELECT OPTIONS(max_unnest = 500) COUNT(*) AS n FROM answers, unnest(string_split(choices, ';')) AS u(choice), unnest(scores) AS v(score);
+
+-- case: a person's rows joined with each other again and again
+-- outcome: refused D303 at 3:39
+-- instead: SELECT COUNT(*) FROM visits a JOIN (SELECT patient_id, COUNT(*) AS n FROM visits GROUP BY patient_id) AS b USING (patient_id)
+SELECT COUNT(*) FROM visits a
+JOIN visits b USING (patient_id) JOIN visits c USING (patient_id) JOIN visits d USING (patient_id)
+JOIN visits e USING (patient_id) JOIN visits f USING (patient_id);
+
+-- case: copies that UNION ALL makes, joined with each other
+-- outcome: refused D303 at 3:35
+-- instead: SELECT COUNT(*) FROM patients a JOIN patients b USING (patient_id)
+WITH u AS (SELECT patient_id FROM patients UNION ALL SELECT patient_id FROM patients), two AS (SELECT a.patient_id FROM u a JOIN u b USING (patient_id)),
+four AS (SELECT a.patient_id FROM two a JOIN two b USING (patient_id)), eight AS (SELECT a.patient_id FROM four a JOIN four b USING (patient_id))
+SELECT COUNT(*) FROM eight a JOIN eight b USING (patient_id);

@@ -20,7 +20,9 @@ from dpsql.errors import refuse
 from dpsql.facts.ownership import Owned, ownership_of
 from dpsql.facts.schema import Facts
 from dpsql.functions import ArgumentError, shelf
-from dpsql.functions.core.meaning import Remembering, fact_of
+from dpsql.functions.core.literals import coerce
+from dpsql.functions.core.meaning import SHAPES, Remembering, fact_of
+from dpsql.functions.core.types import named
 from dpsql.functions.reading import literal_of, read
 from dpsql.functions.time.on_the_clock import call_on_the_clock
 from dpsql.ir.column import BOOLEAN, NULL, VARCHAR, Kind, Type, field_types
@@ -247,6 +249,8 @@ class Scalars:
         arguments = [self._bind(argument) for argument in reading.arguments]
         if reading.name == "cast" and self._is_cast_already(arguments[0], reading.type):
             return arguments[0]
+        if isinstance(node, exp.Cast) and not isinstance(node, exp.TryCast):
+            self._refuse_unreadable(node, arguments[0], reading.type)
         try:
             return call_on_the_clock(
                 reading.name, arguments, self._lookup, self.zone, reading.type, self.span(node)
@@ -254,6 +258,22 @@ class Scalars:
         except ArgumentError as reason:
             span = self.span(node)
             raise refuse(reason.code, reason.title, span, help=reason.help or _OTHERWISE) from None
+
+    def _refuse_unreadable(self, node: exp.Cast, text: Scalar, target: Type | None) -> None:
+        """Refuse a constant text that DuckDB cannot read as this type: it would be NULL, and be paid for."""
+        if not isinstance(text, Literal) or text.type != VARCHAR or target is None:
+            return
+        if coerce(text, target) is not None:
+            return
+        tried = exp.TryCast(this=exp.Literal.string(str(text.value)), to=node.args["to"].copy())
+        [unreadable] = self.constants(exp.Select(expressions=[exp.Is(this=tried, expression=exp.Null())]))
+        if unreadable.value:
+            raise refuse(
+                "D205",
+                f"{str(text.value)[:40]!r} cannot be read as {named(target)}",
+                self.span(node),
+                help=SHAPES.get(target.kind, "write it as this type reads it, or TRY_CAST for NULL"),
+            )
 
     def _is_cast_already(self, scalar: Scalar, target: Type | None) -> bool:
         if isinstance(scalar, Literal):

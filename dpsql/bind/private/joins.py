@@ -16,7 +16,16 @@ Test    grammar_tests/joins/ties.sql, on rows that break the declaration; facts/
 from __future__ import annotations
 
 from dpsql.errors import refuse
-from dpsql.facts.ownership import FAN_OUT, Owned, Public, fan_out, ownership_of, pinned_columns, writes_units
+from dpsql.facts.ownership import (
+    FAN_OUT,
+    JOINED,
+    Owned,
+    Public,
+    fan_out,
+    ownership_of,
+    pinned_columns,
+    writes_units,
+)
 from dpsql.facts.schema import facts_of
 from dpsql.facts.sharing import Count, with_counts
 from dpsql.ir.column import Column
@@ -63,14 +72,15 @@ def join(
     if isinstance(ours, Owned) and isinstance(theirs, Owned):
         added = not (_writes_equal_units(condition, ours, theirs) or writes_units(condition, ours, theirs))
         condition = _with_equal_units(left, ours, right, theirs, condition, span, unit)
-        if not kind.one_sided:
-            _check_fan_out(ours.fan * theirs.fan, span)
     elif isinstance(ours, Owned) != isinstance(theirs, Owned) and not kind.one_sided:
         owned = ours if isinstance(ours, Owned) else theirs
         assert isinstance(owned, Owned)
         public, private = (right, left) if owned is ours else (left, right)
         _check_fan_out(owned.fan * fan_out(public, private, condition), span)
-    return Join(kind, left, right, condition, span, column, added)
+    joined = Join(kind, left, right, condition, span, column, added)
+    if isinstance(ours, Owned) and isinstance(theirs, Owned) and not kind.one_sided:
+        _check_own_rows(joined, unit)
+    return joined
 
 
 def _counted(side: Relation, opposite: Relation, condition: Scalar | None, count: Count) -> Relation:
@@ -150,9 +160,25 @@ def _check_fan_out(times: int, span: Span | None) -> None:
             "D303",
             f"this join may multiply one private row up to {times:,} times",
             span,
-            label="no declared key of the public side is matched",
+            label="no declared key of the public side is matched, or UNION ALL has the row several times",
             help="join on the public side's key; or aggregate first, and join what is released: "
             "SELECT SUM(s) FROM (SELECT x, SUM(y) AS s FROM ... GROUP BY x) JOIN ...",
+        )
+
+
+def _check_own_rows(join: Join, unit: str) -> None:
+    """Refuse joins that make very many rows of a unit's own: their time would tell who has some."""
+    owned = ownership_of(join)
+    assert isinstance(owned, Owned)
+    _check_fan_out(owned.fan, join.span)
+    if owned.rows is not None and owned.rows > JOINED:
+        raise refuse(
+            "D303",
+            f"this join may make {owned.rows:,} rows of a {unit}'s own",
+            join.span,
+            label=f"each row of a {unit} meets each of its rows on the other side",
+            help="compare a key of one side, too, so that a row meets one; or aggregate one side first: "
+            "JOIN (SELECT id, COUNT(*) AS n FROM ... GROUP BY id) AS b USING (id)",
         )
 
 

@@ -129,7 +129,7 @@ def unify(function: Function, arguments: Arguments) -> Arguments:
             read = coerce(literal, target) if target != NULL else literal
             if read is None:
                 what = f"{str(literal.value)[:40]!r} cannot be read as {named(target)}"
-                error = ArgumentError(what, _SHAPES.get(target.kind, ""))
+                error = ArgumentError(what, SHAPES.get(target.kind, ""))
                 error.span = literal.span
                 raise error
             fitted[i] = constant(read)
@@ -137,7 +137,7 @@ def unify(function: Function, arguments: Arguments) -> Arguments:
     return tuple(fitted)
 
 
-_SHAPES = {
+SHAPES = {
     **dict.fromkeys((Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT), "write a number: 20"),
     Kind.DATE: "write a day like '2024-01-31'",
     Kind.TIMESTAMP: "write a day or a moment without offset: '2024-01-31', '2024-01-31 10:30'",
