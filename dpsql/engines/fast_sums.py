@@ -44,6 +44,7 @@ from dpsql.engines.special_units import Limits, SpecialUnits
 from dpsql.engines.special_units_sql import conditions_sql
 from dpsql.engines.temporary_tables import InOwnInstance, TemporaryTables
 from dpsql.engines.unit_totals import UnitTotals
+from dpsql.errors import DatabaseError, was_interrupted
 from dpsql.facts.columns_read import private_scans
 from dpsql.facts.light_units import RowSource, row_sources
 from dpsql.ir.not_shown import NotShown
@@ -158,12 +159,18 @@ class FastSums(NotShown):
     ) -> Special | None:
         """Return the rows that are read apart; None if they are more than this part of all.
 
-        Of rows that are held, each unit is summed: its tables are not read again.
+        Of rows that are held, each unit is summed: its tables are not read again. So is each unit where there
+        is no room for the tables of who is special.
         """
-        if len(sources) > 1:
-            special = self._units.of_several(planned, sources, size, part)
-        else:
-            special = self._of_one(planned, sources[0], size, part)
+        try:
+            if len(sources) > 1:
+                special = self._units.of_several(planned, sources, size, part)
+            else:
+                special = self._of_one(planned, sources[0], size, part)
+        except DatabaseError as error:
+            if was_interrupted(error):
+                raise
+            return None
         return None if self._holds and special is not None and special.units is not None else special
 
     def _of_one(self, planned: MeasurePlan, source: RowSource, size: int, part: float) -> Special | None:

@@ -53,6 +53,12 @@ def _legal_sql(value: str, type_: Type, depth: int) -> str | None:
             first, last = (f"CAST('{end}{zone}' AS {type_.sql})" for end in ends)
             least, most = (f"CAST('{end}' AS {type_.sql})" for end in ("-infinity", "infinity"))
             return f"{value} BETWEEN {first} AND {last} OR {value} IN ({least}, {most})"
+        case Kind.OPAQUE if depth and type_.sql == "TIME_NS":
+            return f"{value} BETWEEN TIME_NS '00:00:00' AND TIME_NS '24:00:00'"
+        case Kind.OPAQUE if depth and type_.sql == "TIME WITH TIME ZONE":
+            first, last = (f"CAST('{end}' AS TIMETZ)" for end in ("00:00:00+15:59:59", "24:00:00-15:59:59"))
+            offset = f"date_part('timezone', {value})"
+            return f"{value} BETWEEN {first} AND {last} AND abs({offset}) < {16 * 3_600}"
         case Kind.OPAQUE:
             item, one = item_type(type_), f"v{depth}"
             if item is not None and (legal := _legal_sql(one, item, depth + 1)) is not None:

@@ -28,7 +28,18 @@ from dpsql.policy.toml_spelling import memory_text
 from dpsql.post.held_tables import MOST as FEW
 from dpsql.post.held_tables import Held, holding, quote
 from dpsql.post.projection import NATIVE, or_null, picked_columns, picked_rows, types_of
-from dpsql.post.sealed_process import Failed, Full, Late, Many, Process, does_not_start, left, size_of, taken
+from dpsql.post.sealed_process import (
+    PATIENCE,
+    Failed,
+    Full,
+    Late,
+    Many,
+    Process,
+    does_not_start,
+    left,
+    size_of,
+    taken,
+)
 
 if TYPE_CHECKING:  # a session opens before what makes these has loaded
     import numpy as np
@@ -89,7 +100,7 @@ class Sealed:
     def __init__(self, public: PublicTables, timezone: str, limits: LimitsRule) -> None:
         self._public, self._limits = public, limits
         self._settings = [f"SET TimeZone = '{timezone}'", *SETTINGS]
-        self._seconds = limits.seconds  # that are left
+        self._seconds, self._patience = limits.seconds, PATIENCE * limits.seconds  # that are left
         self._checked: dict[str, list[str]] = {}
         self._tried: dict[str, tuple[int, int] | None] = {}
         self._lock, self._moment = threading.RLock(), threading.RLock()
@@ -109,7 +120,7 @@ class Sealed:
 
     def begin(self) -> None:
         """Reset the time limit: a new query starts, or a query has been paid for."""
-        self._seconds = self._limits.seconds
+        self._seconds, self._patience = self._limits.seconds, PATIENCE * self._limits.seconds
 
     def _open(self) -> Process:
         """Return a process with a database; replace idle processes that have ended or use much memory."""
@@ -163,12 +174,14 @@ class Sealed:
     ) -> list[tuple[Any, ...]]:
         """Return the rows of SQL, within the remaining time; ``lists`` are its parameters."""
         process = self._open()
-        if self._seconds <= 0:
+        if self._seconds <= 0 or self._patience <= 0:
             raise Late
         try:
-            return process.run(sql, self._seconds, memory or self._limits.memory, rows, threads, lists)
+            most = memory or self._limits.memory
+            return process.run(sql, self._seconds, most, rows, threads, lists, self._patience)
         finally:
             self._seconds -= process.took
+            self._patience -= process.waited
 
     # ---- before anything is paid -------------------------------------------------------------------
 
@@ -263,10 +276,13 @@ class Sealed:
         types: Sequence[str],
         replicas: Sequence[list[Replica]],
     ) -> list[tuple[Any, ...]] | None:
-        """Return the rows, each with its half-widths; None if they cannot be had within half of the time."""
+        """Return the rows, each with its half-widths; None if they cannot be had within half of the time.
+
+        Then the rows alone have all of it, as in their trial: what passed there is not late once it is paid.
+        """
         assert post.replicated is not None
-        half = self._seconds / 2
-        self._seconds -= half
+        whole = self._seconds, self._patience
+        self._seconds, self._patience = (seconds / 2 for seconds in whole)
         made: list[str] = []
         try:
             self._load_tables(post.tables, post.sql)
@@ -281,7 +297,7 @@ class Sealed:
                 raise
             return None
         finally:
-            self._seconds += half
+            self._seconds, self._patience = whole
             self._drop(made)
         none = (None,) * len(post.replicated.places)
         return [(*row[:-1], *widths.get(row[-1], none)) for row in rows]

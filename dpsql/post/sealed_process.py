@@ -13,7 +13,7 @@ memory. Waiting for another process can be interrupted: at a timeout or Ctrl-C, 
 starts in a tenth of a second. It is reused until it exceeds a limit, also by later connections.
 
 Seconds count while the process computes. Those in which the machine runs others, or waits for its disk, are
-not the query's; but a reply may not take more than ``PATIENCE`` times as long as its seconds.
+not the query's; but its replies together may not take more than ``PATIENCE`` times as long.
 """
 
 from __future__ import annotations
@@ -92,11 +92,12 @@ class Process:
         self.worn = False
         self._midway = False  # between a request and the end of its reply; for good, if that was interrupted
         self._owed = 0  # replies that nobody has waited for
-        self.took = 0.0  # seconds of the last run, of those that count
+        self.took, self.waited = 0.0, 0.0  # seconds of the last run: those that count, and all
 
     def open(self, settings: list[str], memory: int) -> None:
         """Open an empty database; its statements may use ``memory`` bytes."""
-        (_, self.worn), _ = self._ask(("open", settings, memory), _STARTING)
+        limit = _STARTING, PATIENCE * _STARTING
+        (_, self.worn), _ = self._ask(("open", settings, memory), limit)
 
     def close(self) -> None:
         """Close the database, without waiting for a reply."""
@@ -141,14 +142,20 @@ class Process:
         most: int | None,
         threads: int = 1,
         parameters: list[list[object]] | None = None,
+        patience: float | None = None,
     ) -> list[tuple[Any, ...]]:
-        """Return the rows of SQL, within limits of time, memory and number of rows (``most``)."""
+        """Return the rows of SQL, within limits of time, memory and number of rows (``most``).
+
+        ``patience`` are the seconds that it may take, whatever counts.
+        """
         fetched: list[tuple[Any, ...]] = []
         request: tuple[Any, ...] | None = ("run", sql, threads, parameters)
         more = True
-        self.took = 0.0
+        self.took, self.waited = 0.0, 0.0
+        patience = PATIENCE * seconds if patience is None else patience
         while more:
-            (_, rows, more, self.worn), size = self._ask(request, seconds - self.took, memory)
+            limit = seconds - self.took, patience - self.waited
+            (_, rows, more, self.worn), size = self._ask(request, limit, memory)
             request = None
             memory -= size + _held(rows)
             fetched += rows
@@ -159,14 +166,18 @@ class Process:
 
     def columns(self, seconds: float) -> list[tuple[str, str]]:
         """Return the names and types of the columns of the statement that ran last."""
-        (_, columns), _ = self._ask(("columns",), seconds)
+        (_, columns), _ = self._ask(("columns",), (seconds, PATIENCE * seconds))
         return list(columns)
 
     def _ask(
-        self, request: tuple[Any, ...] | None, seconds: float | None = None, most: int | None = None
+        self,
+        request: tuple[Any, ...] | None,
+        seconds: tuple[float, float] | None = None,
+        most: int | None = None,
     ) -> tuple[Any, int]:
         """Send a request; return the reply and its size in bytes. The time before it is not counted.
 
+        ``seconds`` are those that count and those that it may take in all.
         None asks for the next reply to the same request: rows come in several, while others are taken apart.
         """
         failed: list[str] = []
@@ -177,11 +188,13 @@ class Process:
             while self._owed:
                 self._reply(failed)
                 self._owed -= 1
-            limit = None if seconds is None else _Limit(self._pid, seconds)
+            limit = None if seconds is None else _Limit(self._pid, *seconds)
             try:
                 reply, size = self._reply(failed, limit, most)
             finally:
-                self.took += 0 if limit is None else limit.taken
+                if limit is not None:
+                    self.took += limit.taken
+                    self.waited += limit.passed
         except BaseException:  # Ctrl-C too: what runs on would answer the next request
             self.end()
             raise
@@ -217,7 +230,7 @@ class Process:
         received = bytearray()
         while len(received) < size:
             while not self._poll.poll(None if limit is None else limit.wait * 1000):
-                if limit is not None and limit.taken >= limit.seconds:
+                if limit is not None and limit.is_over:
                     raise Late
             some = os.read(self._replies, min(size - len(received), 1 << 20))
             if not some:
@@ -254,24 +267,32 @@ class Process:
 
 
 class _Limit:
-    """The seconds that a reply of a process may take from now on."""
+    """The seconds that a reply of a process may take from now on: computing, and in all."""
 
-    def __init__(self, pid: int, seconds: float) -> None:
-        self.seconds, self._pid = seconds, pid
+    def __init__(self, pid: int, seconds: float, patience: float) -> None:
+        self._seconds, self._patience, self._pid = seconds, patience, pid
         self._began, self._computed = time.monotonic(), _computed(pid)
+
+    @property
+    def passed(self) -> float:
+        return time.monotonic() - self._began
 
     @property
     def taken(self) -> float:
         """Return the seconds that count."""
-        passed, computed = time.monotonic() - self._began, _computed(self._pid)
-        if computed is None or self._computed is None:
-            return passed
-        return max(min(passed, computed - self._computed), passed - (PATIENCE - 1) * self.seconds)
+        now = _computed(self._pid)
+        return (
+            self.passed if now is None or self._computed is None else min(self.passed, now - self._computed)
+        )
+
+    @property
+    def is_over(self) -> bool:
+        return self.taken >= self._seconds or self.passed >= self._patience
 
     @property
     def wait(self) -> float:
         """Return seconds in which the reply does not become late, or not much."""
-        return max(_LEAST_WAIT, self.seconds - self.taken)
+        return max(_LEAST_WAIT, min(self._seconds - self.taken, self._patience - self.passed))
 
 
 def _computed(pid: int) -> float | None:

@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from decimal import Decimal
 from pathlib import Path
 
@@ -71,10 +72,30 @@ def test_seconds_are_those_in_which_it_computes(process: Process) -> None:
     continuing.start()
     assert process.run("SELECT 42", 0.5, 64 * MEGABYTE, None) == [(42,)]
     assert process.took < 0.5
+    assert process.waited > 1
     continuing.join()
-    os.kill(process._pid, signal.SIGSTOP)
-    with pytest.raises(Late):
-        process.run("SELECT 42", 0.1, 64 * MEGABYTE, None)
+    with pytest.raises(Late):  # all replies of a run have one patience
+        stopped_now_and_then(process, patience=1.0)
+
+
+def stopped_now_and_then(process: Process, patience: float) -> None:
+    """Run a statement of many replies, each soon there, while the process stands still most of the time."""
+    done = threading.Event()
+
+    def stop() -> None:
+        while not done.wait(0.01):
+            with suppress(ProcessLookupError):  # it was late, and has ended
+                os.kill(process._pid, signal.SIGSTOP)
+                done.wait(0.2)
+                os.kill(process._pid, signal.SIGCONT)
+
+    stopping = threading.Thread(target=stop)
+    stopping.start()
+    try:
+        process.run("FROM range(10_000_000)", PATIENCE, 4096 * MEGABYTE, None, patience=patience)
+    finally:
+        done.set()
+        stopping.join()
 
 
 def test_what_is_loaded_does_not_count(process: Process) -> None:

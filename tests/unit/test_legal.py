@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from datetime import time, timedelta, timezone
 from pathlib import Path
 
 import duckdb
+import pandas
 import pyarrow
 import pyarrow.parquet
 import pytest
@@ -90,6 +92,7 @@ def test_the_first_and_the_last_value_are_kept_apart_from_what_lies_beyond(
         (pyarrow.timestamp("us", tz="UTC"), FIRST, FIRST - 1),
         (pyarrow.decimal128(5, 2), 99999, 100000),
         (pyarrow.date32(), -(2**31) + 1, -(2**31)),
+        (pyarrow.time64("ns"), 86_400 * 10**9, 86_400 * 10**9 + 1),
     ],
     ids=str,
 )
@@ -109,6 +112,25 @@ def test_values_inside_a_nested_value_are_kept_apart_in_the_same_way(
         assert db.execute("SELECT COUNT(*) FROM people WHERE x IS NOT NULL", epsilon=0.1).rows
     with pytest.raises(dpsql.OperationalError, match="people holds values that cannot be read"):
         dpsql.connect(wrapped("beyond", beyond))
+
+
+@pytest.mark.parametrize("nested", ["[x]", "{'at': x}", "MAP {'k': x}"])
+def test_so_are_times_with_an_offset_that_no_clock_has(tmp_path: Path, nested: str) -> None:
+    """As pandas has them: the text of 12:00+16 cannot be made, and windows sort by texts of nested values."""
+
+    def written(name: str, hours: int) -> Path:
+        path = tmp_path / f"{name}.duckdb"
+        noon = time(12, tzinfo=timezone(timedelta(hours=hours)))
+        frame = pandas.DataFrame({"x": pandas.Series([noon], dtype=object)})  # noqa: F841 - found by its name
+        with duckdb.connect(str(path)) as owner:
+            owner.execute(f"CREATE TABLE people AS SELECT 1 AS id, {nested} AS x FROM frame")
+        path.with_suffix(".toml").write_text(POLICY)
+        return path
+
+    with dpsql.connect(written("within", 15)) as db:
+        assert db.execute("SELECT COUNT(*) FROM people WHERE x IS NOT NULL", epsilon=0.1).rows
+    with pytest.raises(dpsql.OperationalError, match="people holds values that cannot be read"):
+        dpsql.connect(written("beyond", 16))
 
 
 def test_a_map_with_a_key_twice_is_kept_apart(tmp_path: Path) -> None:
