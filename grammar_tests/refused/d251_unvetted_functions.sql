@@ -116,3 +116,8 @@ SELECT AVG(year(age(born))) FROM patients;
 -- outcome: refused D251 at 1:12
 -- instead: SELECT SUM(year(born)) FROM patients
 SELECT SUM(date_part(city, born)) FROM patients;
+
+-- case: compared with any item of a list
+-- outcome: refused D251 at 1:37
+-- instead: SELECT COUNT(*) FROM patients WHERE list_contains(allergies, 'nuts')
+SELECT COUNT(*) FROM patients WHERE 'nuts' = ANY(allergies);

@@ -145,3 +145,8 @@ SELECT AVG(n) AS n FROM (
 -- case: tenths of a text
 -- outcome: refused D254
 SELECT COUNT(*) AS n FROM (SELECT NTILE(10) OVER (ORDER BY city) AS tenth FROM patients) WHERE tenth = 1;
+
+-- case: a value that stands in where there is no row before
+-- outcome: refused D254 at 1:42
+-- instead: SELECT COUNT(n) FROM (SELECT patient_id, COALESCE(LAG(place_id) OVER (PARTITION BY patient_id ORDER BY visited_on), 0) AS n FROM visits)
+SELECT COUNT(n) FROM (SELECT patient_id, LAG(place_id, 1, 0) OVER (PARTITION BY patient_id ORDER BY visited_on) AS n FROM visits);

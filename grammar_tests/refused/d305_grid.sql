@@ -4,10 +4,7 @@
 -- outcome: refused D305 at 1:8
 SELECT SUM(a.cost)
 FROM visits a JOIN visits b USING (patient_id) JOIN visits c USING (patient_id) JOIN visits d USING (patient_id)
-JOIN visits e USING (patient_id) JOIN visits f USING (patient_id) JOIN visits g USING (patient_id)
-JOIN visits h USING (patient_id) JOIN visits i USING (patient_id) JOIN visits j USING (patient_id)
-JOIN visits k USING (patient_id) JOIN visits l USING (patient_id) JOIN visits m USING (patient_id)
-JOIN visits n USING (patient_id) JOIN visits o USING (patient_id) JOIN visits p USING (patient_id);
+JOIN visits e USING (patient_id);
 
 -- case: sums of very different size under one clip
 -- outcome: refused D305 at 1:12

@@ -4,6 +4,10 @@
 -- outcome: accepted
 SELECT COUNT(*) AS n FROM patients WHERE list_contains(['Oslo', 'Bergen'], city) OR array_has(['A'], ward) OR list_has(['B'], ward);
 
+-- case: in a list, as an operator
+-- outcome: accepted
+SELECT COUNT(*) AS n FROM patients WHERE city IN ['Oslo', NULL] OR 'nuts' IN allergies OR (age < 40 AND 'pollen' NOT IN allergies);
+
 -- case: in a list of columns
 -- outcome: accepted
 SELECT COUNT(*) AS n FROM visits WHERE list_contains([minutes, 10, 20], 20) OR array_contains([cost, 10.25], minutes);

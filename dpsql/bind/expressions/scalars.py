@@ -321,7 +321,15 @@ class Scalars:
                 label="the value for one row would depend on rows of other units",
                 help="use it in WHERE, or compute it in the select list of a subquery",
             )
-        if isinstance(node, exp.Any | exp.All) or isinstance(node.args.get("expression"), exp.Any | exp.All):
+        quantified = node if isinstance(node, exp.Any | exp.All) else node.args.get("expression")
+        if isinstance(quantified, exp.Any | exp.All):
+            if not isinstance(quantified.this.unnest(), exp.Query):
+                raise refuse(
+                    "D251",
+                    "ANY and ALL of a list are not answered over private rows",
+                    self.span(node),
+                    help="ask whether it has an item: list_contains(tags, x)",
+                )
             raise refuse(
                 "D255",
                 "private rows are not compared with all rows of a subquery",

@@ -76,6 +76,9 @@ def _refuse_function(ctx: Context, node: exp.Window, distinct: bool = False) -> 
     names = f"these are: {', '.join(sorted(windows()))}; count, sum, avg, min, max, median"
     call = "COUNT(DISTINCT x)" if span is None else ctx.text[span.start : span.end]
     joined = f"join the rows with (SELECT {unit}, {call} AS m FROM ... GROUP BY {unit}) USING ({unit})"
+    inner = node.this.this if isinstance(node.this, exp.IgnoreNulls) else node.this
+    if isinstance(inner, exp.Lag | exp.Lead) and inner.args.get("default") is not None:
+        names = f"put what stands in outside: COALESCE({inner.key.upper()}(x) OVER (...), 0)"
     raise refuse(
         "D254",
         "this function is not answered in a window over private rows",

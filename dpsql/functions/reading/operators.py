@@ -9,6 +9,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from dpsql.functions.reading.constants import cast_target
+from dpsql.functions.reading.lists import value_and_items
 from dpsql.functions.reading.shapes import Reader, Readers, Reading, binary, chain, of, only
 
 
@@ -68,7 +69,11 @@ def _cast(node: exp.Expr) -> Reading | None:
 
 
 def _in(node: exp.Expr) -> Reading | None:
-    return of("in", "this", "expressions")(node) if node.args.get("expressions") else None
+    """Read x IN (1, 2), and x IN tags, which is list_contains(tags, x)."""
+    if node.args.get("expressions"):
+        return of("in", "this", "expressions")(node)
+    items = node.args.get("field")
+    return value_and_items("list_contains", items, node.this) if only(node, "this", "field") else None
 
 
 def _greatest_or_least(name: str) -> Reader:
