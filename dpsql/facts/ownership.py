@@ -39,7 +39,7 @@ from dpsql.once_each import once_each
 FAN_OUT = 10_000
 """Most rows that public tables, lists and UNION ALL may make of one private row."""
 
-JOINED = 10_000_000
+JOINED = 100_000_000
 """Most rows of one unit, by their declared or found number, that joins of its own rows may make."""
 
 

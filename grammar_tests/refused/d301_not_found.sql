@@ -32,7 +32,7 @@ SELECT SUM(city::DOUBLE) FROM patients;
 SELECT SUM(age - (SELECT SUM(age) FROM patients)) FROM patients;
 
 -- case: more rows than a unit may have, whatever is found
--- outcome: refused D302 at 1:8
+-- outcome: refused D303 at 1:67
 -- policy: finds.toml
 SELECT COUNT(*) FROM calls a JOIN calls b USING (patient_id) JOIN calls c USING (patient_id);
 

@@ -34,11 +34,11 @@ SELECT SUM(p.age) AS s FROM patients p CROSS JOIN (SELECT city, COUNT(*) AS n FR
 SELECT OPTIONS(max_unnest = 500) COUNT(*) AS n FROM answers, unnest(string_split(choices, ';')) AS u(choice), unnest(scores) AS v(score);
 
 -- case: a person's rows joined with each other again and again
--- outcome: refused D303 at 3:39
+-- outcome: refused D303 at 3:72
 -- instead: SELECT COUNT(*) FROM visits a JOIN (SELECT patient_id, COUNT(*) AS n FROM visits GROUP BY patient_id) AS b USING (patient_id)
 SELECT COUNT(*) FROM visits a
 JOIN visits b USING (patient_id) JOIN visits c USING (patient_id) JOIN visits d USING (patient_id)
-JOIN visits e USING (patient_id) JOIN visits f USING (patient_id);
+JOIN visits e USING (patient_id) JOIN visits f USING (patient_id) JOIN visits g USING (patient_id);
 
 -- case: copies that UNION ALL makes, joined with each other
 -- outcome: refused D303 at 3:35
