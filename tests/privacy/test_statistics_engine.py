@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
@@ -23,6 +24,7 @@ from dpsql.facts.known_calls import known_calls
 from dpsql.functions import ArgumentError, shelf
 from dpsql.functions.core.meaning import call, fact_of
 from dpsql.functions.core.printing import sql_of
+from dpsql.functions.time.common import _DATES, _MOMENTS
 from dpsql.ir.column import BOOLEAN, VARCHAR, Fact, Interval, Kind, type_named
 from dpsql.ir.grid import grid_of
 from dpsql.ir.relation import (
@@ -180,6 +182,11 @@ def test_it_is_locked_down(path: Path) -> None:
 
 # ---- the list ----------------------------------------------------------------------------------------
 
+GUARDED = {
+    kind: tuple(re.findall(r"'[^']*'", ends)) for kind, ends in (("DATE", _DATES), ("TIMESTAMP", _MOMENTS))
+}
+"""The first and the last date that guards let through."""
+
 ENDS = {
     "TINYINT": ("-128", "127"),
     "BIGINT": ("-9223372036854775808", "9223372036854775807"),
@@ -192,11 +199,13 @@ ENDS = {
     "BOOLEAN": ("false", "true"),
     "DATE": ("'-infinity'", "'infinity'"),
     "DATE ": ("'5877642-06-25 (BC)'", "'5881580-07-10'"),
+    "DATE  ": GUARDED["DATE"],
     "TIMESTAMP": ("'-infinity'", "'infinity'"),
     "TIMESTAMP ": ("'290309-12-22 (BC) 00:00:00'", "'294247-01-10 04:00:54.775806'"),
+    "TIMESTAMP  ": GUARDED["TIMESTAMP"],
     "VARCHAR": ("''", "repeat('z', 100000)"),
 }
-"""The least and the largest value of a column of each type."""
+"""The least and the largest value of a column of each type; of dates, those that guards let through, too."""
 
 
 @pytest.fixture(scope="module")
@@ -206,9 +215,10 @@ def at_the_ends(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Statistics
         columns = ", ".join(f"x{i} {name.strip()}, y{i} {name.strip()}" for i, name in enumerate(ENDS))
         connection.execute(f"CREATE TABLE ends ({columns})")
         for place in (0, 1):
-            ends = [each[place] for each in ENDS.values()]
             values = ", ".join(
-                f"CAST({end} AS {name.strip()})" for end, name in zip(ends, ENDS, strict=True) for _ in (0, 1)
+                f"CAST({end} AS {name.strip()})"
+                for name, ends in ENDS.items()
+                for end in (ends[place], ends[1 - place])  # where x is the least, y is the largest
             )
             connection.execute(f"INSERT INTO ends SELECT {values} FROM range(10)")
     with duckdb.connect(":memory:") as engine:
@@ -225,7 +235,10 @@ def listed() -> list[str]:
 
 FACTS = {f"{x}{i}": Fact(type_named(name.strip())) for i, name in enumerate(ENDS) for x in "xy"}
 RELATION = Scan("ends", tuple(ScanColumn(name, name, fact) for name, fact in FACTS.items()), (), None)
-UNITS = ("year", "quarter", "month", "week", "day", "hour", "minute", "second")
+UNITS = (
+    *("millennium", "century", "decade", "year", "quarter", "month", "week", "isoyear", "day"),
+    *("hour", "minute", "second", "millisecond", "microsecond"),
+)
 
 
 @pytest.mark.parametrize("function", listed())

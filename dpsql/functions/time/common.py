@@ -12,9 +12,11 @@ from dpsql.functions.core.types import named
 from dpsql.ir.column import TIMESTAMP, Fact, Interval, Kind, Number
 
 BEYOND = 200_000 * 365
-_DATES = "DATE '199000-01-01 (BC)' AND DATE '199000-01-01'"
-_MOMENTS = "TIMESTAMP '199000-01-01 (BC) 00:00:00' AND TIMESTAMP '199000-01-01 00:00:00'"
-_INSIDE = 190_000 * 365  # days that are certain to be within these bounds
+_DATES = "DATE '140000-01-01 (BC)' AND DATE '140000-01-01'"
+_MOMENTS = "TIMESTAMP '140000-01-01 (BC) 00:00:00' AND TIMESTAMP '140000-01-01 00:00:00'"
+"""What lies between two of these is less than 2^63 microseconds, which are 292,271 years."""
+
+_INSIDE = 130_000 * 365  # days that are certain to be within these bounds
 ZONE_HELP = "write x AT TIME ZONE 'UTC' (or another zone) first"
 
 
