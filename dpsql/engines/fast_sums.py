@@ -167,7 +167,7 @@ class FastSums(NotShown):
                 special = self._units.of_several(planned, sources, size, part)
             else:
                 special = self._of_one(planned, sources[0], size, part)
-        except DatabaseError as error:
+        except DatabaseError as error:  # if it is not for want of room, the next statement raises it again
             if was_interrupted(error):
                 raise
             return None

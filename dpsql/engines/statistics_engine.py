@@ -9,8 +9,9 @@ all the same, the first engine measures as if there were no other.
 
 Claim   which engine measures is seen in time alone.
 Proof   The sums are those of fast_sums.py, which are the same whatever the statement; an engine adds up whole
-        numbers, and statistics decide how. A failure here, but an interruption, has no effect but that the
-        first engine is asked: it raises what it raises.
+        numbers, and statistics decide how. So are totals of a unit's rows below them, floats as steps of a
+        grid, and what windows pick: no rows tie that differ (facts/known_calls.py). A failure here, but an
+        interruption, has no effect but that the first engine is asked: it raises what it raises.
 Test    tests/privacy/test_statistics_engine.py, grammar_tests/test_second_engine.py
 """
 

@@ -49,7 +49,10 @@ IN_UNITS = frozenset(("date_trunc", "date_diff", "date_sub"))
 """Of dates and moments, after the name of a unit: DATE_TRUNC('month', seen)."""
 
 WITHIN_UNITS = frozenset("count sum avg min max bool_and bool_or".split())
+"""Aggregates of the rows of a unit: none has a result that depends on the order in which these are read."""
+
 WINDOWS = WITHIN_UNITS | {"row_number", "rank", "dense_rank", "lag", "lead"}
+"""The same over a window, and functions of its order, in which no rows tie that differ."""
 
 _NUMBERS = (Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT, Kind.BOOLEAN, Kind.NULL)
 

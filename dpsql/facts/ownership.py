@@ -39,8 +39,12 @@ from dpsql.once_each import once_each
 FAN_OUT = 10_000
 """Most rows that public tables, lists and UNION ALL may make of one private row."""
 
-JOINED = 100_000_000
-"""Most rows of one unit, by their declared or found number, that joins of its own rows may make."""
+ROWS = 100_000_000
+"""Most rows of one unit, by their declared or found number, that a query may make.
+
+So two sides may be joined of which a unit has 8,192 rows each, the most that a search finds
+(plan/bound_search.py); a third one may not.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +99,10 @@ def rows_of(relation: Relation) -> int | None:
 @once_each
 def ownership_of(relation: Relation) -> Ownership:
     """Return the ownership of a relation, derived bottom-up."""
+    return _ownership(relation)
+
+
+def _ownership(relation: Relation) -> Ownership:
     match relation:
         case Scan(columns=columns, keys=declared, owner=owner, size=size, tied=tied):
             keys = frozenset(frozenset(key) for key in declared)

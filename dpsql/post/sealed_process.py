@@ -40,7 +40,9 @@ if TYPE_CHECKING:
 CHILD = Path(__file__).with_name("sealed_program.py")
 _STARTING = 20.0  # seconds that a process may take before it answers for the first time
 PATIENCE = 6
-_LEAST_WAIT = 0.01  # seconds
+"""How many times their seconds replies may take in all: one that stands still is waited for, for a while."""
+
+_LEAST_WAIT = 0.01  # seconds between looks at the clock of a process that hardly computes
 _MOST_OWED = 8  # their replies fit the pipe, so that neither side waits for the other
 _ROW, _VALUE = 112, 64  # about how many bytes Python needs, with the margins that go beside a row
 
@@ -281,9 +283,9 @@ class _Limit:
     def taken(self) -> float:
         """Return the seconds that count."""
         now = _computed(self._pid)
-        return (
-            self.passed if now is None or self._computed is None else min(self.passed, now - self._computed)
-        )
+        if now is None or self._computed is None:
+            return self.passed
+        return min(self.passed, now - self._computed)
 
     @property
     def is_over(self) -> bool:

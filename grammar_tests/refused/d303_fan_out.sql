@@ -46,3 +46,20 @@ JOIN visits e USING (patient_id) JOIN visits f USING (patient_id) JOIN visits g 
 WITH u AS (SELECT patient_id FROM patients UNION ALL SELECT patient_id FROM patients), two AS (SELECT a.patient_id FROM u a JOIN u b USING (patient_id)),
 four AS (SELECT a.patient_id FROM two a JOIN two b USING (patient_id)), eight AS (SELECT a.patient_id FROM four a JOIN four b USING (patient_id))
 SELECT COUNT(*) FROM eight a JOIN eight b USING (patient_id);
+
+-- case: a person's rows compared with all that their joins make
+-- outcome: refused D303 at 2:22
+-- instead: SELECT COUNT(*) FROM visits a WHERE EXISTS (SELECT 1 FROM visits b WHERE b.patient_id = a.patient_id AND b.cost > a.cost)
+SELECT COUNT(*) FROM visits a JOIN visits b USING (patient_id) JOIN visits c USING (patient_id) JOIN visits d USING (patient_id)
+WHERE EXISTS (SELECT 1 FROM visits e JOIN visits f USING (patient_id) JOIN visits g USING (patient_id) WHERE e.patient_id = a.patient_id AND e.cost > a.cost);
+
+-- case: a person's rows joined with each other, and with a range
+-- outcome: refused D303 at 2:16
+SELECT OPTIONS(max_rows_contributed = 1) COUNT(*)
+FROM visits a, range(5000) AS r(i), visits b, visits c, visits d
+WHERE a.patient_id = b.patient_id AND b.patient_id = c.patient_id AND c.patient_id = d.patient_id;
+
+-- case: many times what joins make of a person's rows
+-- outcome: refused D303
+WITH m AS (SELECT a.patient_id FROM visits a JOIN visits b USING (patient_id) JOIN visits c USING (patient_id) JOIN visits d USING (patient_id) JOIN visits e USING (patient_id) JOIN visits f USING (patient_id))
+SELECT COUNT(*) FROM (SELECT * FROM m UNION ALL SELECT * FROM m);

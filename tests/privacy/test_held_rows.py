@@ -179,3 +179,26 @@ def test_planted_errors_are_found(
 ) -> None:
     plant(monkeypatch)
     assert differ(db)
+
+
+@pytest.mark.parametrize("refused", ["special", "interrupted"])
+def test_where_there_is_no_room_for_the_special_units_each_is_summed(
+    db: dpsql.Connection, refused: str
+) -> None:
+    """An interruption is raised: it is no want of room."""
+    [planned] = planned_measures(db, ["SELECT ward, SUM(cost) FROM visits GROUP BY ward"])
+    engine, _ = everything(db)
+
+    def run(sql: str) -> list[tuple[object, ...]]:
+        if sql.startswith("CREATE TEMP TABLE"):
+            raise interrupted() if refused == "interrupted" else refuse("D601", "the engine failed", help="-")
+        return engine._all(sql)
+
+    sums = FastSums(run, replace(EVERYTHING, few=0))
+    if refused == "interrupted":
+        with pytest.raises(dpsql.Error, match="interrupted"):
+            sums.statement(planned)
+    else:
+        roomy = FastSums(engine._all, replace(EVERYTHING, few=0)).statement(planned)
+        assert sums.statement(planned) != roomy
+        assert sorted(run(sums.statement(planned)), key=repr) == sorted(engine._all(roomy), key=repr)

@@ -15,10 +15,12 @@ Test    grammar_tests/joins/ties.sql, on rows that break the declaration; facts/
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from dpsql.errors import refuse
 from dpsql.facts.ownership import (
     FAN_OUT,
-    JOINED,
+    ROWS,
     Owned,
     Public,
     fan_out,
@@ -72,14 +74,16 @@ def join(
     if isinstance(ours, Owned) and isinstance(theirs, Owned):
         added = not (_writes_equal_units(condition, ours, theirs) or writes_units(condition, ours, theirs))
         condition = _with_equal_units(left, ours, right, theirs, condition, span, unit)
+        if not kind.one_sided:
+            _check_copies(ours.fan * theirs.fan, span)
     elif isinstance(ours, Owned) != isinstance(theirs, Owned) and not kind.one_sided:
         owned = ours if isinstance(ours, Owned) else theirs
         assert isinstance(owned, Owned)
         public, private = (right, left) if owned is ours else (left, right)
         _check_fan_out(owned.fan * fan_out(public, private, condition), span)
     joined = Join(kind, left, right, condition, span, column, added)
-    if isinstance(ours, Owned) and isinstance(theirs, Owned) and not kind.one_sided:
-        _check_own_rows(joined, unit)
+    both = isinstance(ours, Owned) and isinstance(theirs, Owned)
+    check_rows(replace(joined, kind=JoinKind.INNER) if both and kind.one_sided else joined, span, unit)
     return joined
 
 
@@ -160,26 +164,42 @@ def _check_fan_out(times: int, span: Span | None) -> None:
             "D303",
             f"this join may multiply one private row up to {times:,} times",
             span,
-            label="no declared key of the public side is matched, or UNION ALL has the row several times",
+            label="no declared key of the public side is matched",
             help="join on the public side's key; or aggregate first, and join what is released: "
             "SELECT SUM(s) FROM (SELECT x, SUM(y) AS s FROM ... GROUP BY x) JOIN ...",
         )
 
 
-def _check_own_rows(join: Join, unit: str) -> None:
-    """Refuse joins that make very many rows of a unit's own: their time would tell who has some."""
-    owned = ownership_of(join)
-    assert isinstance(owned, Owned)
-    _check_fan_out(owned.fan, join.span)
-    if owned.rows is not None and owned.rows > JOINED:
+def _check_copies(times: int, span: Span | None) -> None:
+    """Refuse a join of sides that both have one private row several times, together too often."""
+    if times > FAN_OUT:
         raise refuse(
             "D303",
-            f"this join may make {owned.rows:,} rows of a {unit}'s own",
-            join.span,
-            label=f"each row of a {unit} meets each of its rows on the other side",
-            help="compare a key of one side, too, so that a row meets one; or aggregate one side first: "
-            "JOIN (SELECT id, COUNT(*) AS n FROM ... GROUP BY id) AS b USING (id)",
+            f"this join may make {times:,} copies of one private row",
+            span,
+            label="UNION ALL, lists or public tables have made several rows of it on both sides",
+            help=f"aggregate one side first: {_AGGREGATED}",
         )
+
+
+def check_rows(relation: Relation, span: Span | None, unit: str, what: str = "this join") -> None:
+    """Refuse very many rows of one unit, by the number that it is taken to have: their time would tell of it.
+
+    Of a SEMI or ANTI join these are the pairs that are looked at.
+    """
+    owned = ownership_of(relation)
+    if isinstance(owned, Owned) and owned.rows is not None and owned.rows > ROWS:
+        raise refuse(
+            "D303",
+            f"{what} may make {owned.rows:,} rows of one {unit}",
+            span,
+            label="by rows_per_unit, times as many as each row meets",
+            help="compare a key of one side, too, so that a row meets one; or aggregate one side first: "
+            f"{_AGGREGATED}",
+        )
+
+
+_AGGREGATED = "JOIN (SELECT id, COUNT(*) AS n FROM ... GROUP BY id) AS b USING (id)"
 
 
 def arrange(

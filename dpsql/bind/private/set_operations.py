@@ -17,7 +17,7 @@ from typing import NoReturn
 
 from sqlglot import exp
 
-from dpsql.bind.private.joins import all_of, join
+from dpsql.bind.private.joins import all_of, check_rows, join
 from dpsql.bind.private.projection import distinct_rows, refuse_ungroupable
 from dpsql.bind.scope.context import Context
 from dpsql.bind.scope.scope import Scope, Visible
@@ -42,6 +42,7 @@ def set_of_rows(ctx: Context, node: exp.SetOperation, left: Private, right: Priv
     rows: Relation
     if isinstance(node, exp.Union):
         rows = Union(*sides)
+        check_rows(rows, ctx.span(node), ctx.known.unit, "UNION ALL")
         if node.args.get("distinct"):
             rows, scope = distinct_rows(ctx, node, rows, names, scope, hidden)
         return Private(rows, scope)
