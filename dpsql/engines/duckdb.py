@@ -200,6 +200,8 @@ class DuckDB:
     _sums: FastSums | None = None
     _groups: GroupStore | None = None
     _second: StatisticsEngine | None = None
+    _failed: StatisticsEngine | None = None
+    """A second engine that failed on a measure: then there is no other."""
     _threads: int | None = None
     _alone = True
     """Whether there is no second engine: what is attached or replaced here is not there, or one failed."""
@@ -493,14 +495,14 @@ class DuckDB:
         with self._reading():
             if self._sums is None:
                 self._sums = FastSums(self._ask, left_out=self._slow_to_read())
-            if self._groups is None:
-                self._groups = GroupStore(self._ask, self._arrays)
-            store = self._groups if self._sums.many_groups(planned) else None
-            if store is None and not self._alone and self._sums.is_large(planned):
+            sums = self._sums
+            if not self._alone and sums.is_large(planned):
                 found = self._by_statistics(planned)
                 if found is not None:
                     return found
-            sums = self._sums
+            if self._groups is None:
+                self._groups = GroupStore(self._all, self._arrays, self._ask)
+            store = self._groups if sums.many_groups(planned) else None
             with sums.held(planned):
                 return measured(
                     planned, self._all, self._arrays, sums.statement, store, special_of=sums.special
@@ -519,7 +521,8 @@ class DuckDB:
             return None
         found = self._second.measure(planned)
         if found is None:
-            self._close_second()
+            # groups that it keeps may still be asked for
+            self._failed, self._second = self._second, None
             self._alone = True
         return found
 
@@ -536,14 +539,15 @@ class DuckDB:
                     engine.close()
                     raise
                 self._file.informed = engine
-            second = StatisticsEngine(self._file.informed, quote(_BESIDE))
+            second = StatisticsEngine(self._file.informed, quote(_BESIDE), reading=self._reading)
         self.unchanged()
         return second
 
     def _close_second(self) -> None:
-        second, self._second = self._second, None
-        if second is not None:
-            second.close()
+        engines, self._second, self._failed = (self._second, self._failed), None, None
+        for engine in engines:
+            if engine is not None:
+                engine.close()
 
     def _slow_to_read(self) -> frozenset[str]:
         """Return the tables of which a pass takes longer than any sum."""

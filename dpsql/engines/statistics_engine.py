@@ -17,12 +17,16 @@ Test    tests/privacy/test_statistics_engine.py, grammar_tests/test_second_engin
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from dpsql.driver import beside, duckdb
 from dpsql.engines.exact_tables import measured
 from dpsql.engines.fast_sums import FastSums
+from dpsql.engines.parsed_once import ParsedOnce
 from dpsql.engines.special_units import Limits
+from dpsql.engines.stored_groups import GroupStore
 from dpsql.ir.plan import MeasurePlan
 from dpsql.ir.table import ExactTable
 
@@ -31,19 +35,31 @@ if TYPE_CHECKING:
 
 
 class StatisticsEngine:
-    """A connection to the second engine. ``least`` is the rows of a table from which units are told apart."""
+    """A connection to the second engine. Statements that follow a measure run while it is ``reading``."""
 
-    def __init__(self, engine: duckdb.DuckDBPyConnection, catalog: str, limits: Limits | None = None) -> None:
+    def __init__(
+        self,
+        engine: duckdb.DuckDBPyConnection,
+        catalog: str,
+        limits: Limits | None = None,
+        reading: Callable[[], AbstractContextManager[None]] = nullcontext,
+    ) -> None:
         self._connection = beside(engine)
         self._connection.execute(f"USE {catalog}")
         self._sums = FastSums(self._all, limits or Limits(keys=0))
+        self._groups = GroupStore(self._all, self._arrays, self._ask)
+        self._reading = reading
+        self._parsed = ParsedOnce(self._connection)
 
     def measure(self, planned: MeasurePlan) -> ExactTable | None:
         """Return the exact table of a measure; None if this engine fails."""
         try:
             sums = self._sums
+            store = self._groups if sums.many_groups(planned) else None
             with sums.held(planned):
-                return measured(planned, self._all, self._arrays, sums.statement, special_of=sums.special)
+                return measured(
+                    planned, self._all, self._arrays, sums.statement, store, special_of=sums.special
+                )
         except duckdb.InterruptException:
             raise
         except (duckdb.Error, MemoryError):
@@ -56,7 +72,11 @@ class StatisticsEngine:
         self._connection.close()
 
     def _all(self, sql: str) -> list[tuple[object, ...]]:
-        return self._connection.execute(sql).fetchall()
+        return self._connection.execute(self._parsed(sql)).fetchall()
+
+    def _ask(self, sql: str) -> list[tuple[object, ...]]:
+        with self._reading():
+            return self._all(sql)
 
     def _arrays(self, sql: str) -> dict[str, NDArray[Any]]:
         return self._connection.execute(sql).fetchnumpy()

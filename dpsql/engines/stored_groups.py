@@ -118,10 +118,11 @@ class Store(Protocol):
 
 @dataclass(slots=True)
 class GroupStore:
-    """The stored groups of one engine. ``rows`` runs a statement, ``arrays`` one within a measure."""
+    """The stored groups of one engine: ``run`` and ``arrays`` run a measure's statements, ``rows`` others."""
 
-    rows: RowsOf
+    run: RowsOf
     arrays: ArraysOf
+    rows: RowsOf
     _dropped: list[str] = field(default_factory=list)
 
     def stored(
@@ -130,7 +131,7 @@ class GroupStore:
         """Run the statement of a measure's sums, and return its groups and their sums."""
         while self._dropped:
             dropped = self._dropped[-1]
-            self.rows(f"DROP TABLE IF EXISTS {dropped}")
+            self.run(f"DROP TABLE IF EXISTS {dropped}")
             self._dropped.remove(dropped)
         name, sums = new_name(), range(len(planned.measure.statistics))
         within = (
@@ -138,7 +139,7 @@ class GroupStore:
             for i in sums
         )
         try:
-            self.rows(f"CREATE TEMP TABLE {name} AS {sql}")
+            self.run(f"CREATE TEMP TABLE {name} AS {sql}")
             columns = self.arrays(f"SELECT {', '.join(within)} FROM {name} ORDER BY rowid")
             table = np.stack([np.asarray(columns[f"s{i}"], np.int64) for i in sums], axis=1)
         except BaseException:  # Ctrl-C too: nothing names the table yet; raised again

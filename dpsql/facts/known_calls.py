@@ -42,7 +42,10 @@ OF_ANYTHING = frozenset(
     "and or not case coalesce nullif".split()
 )
 OF_NUMBERS = frozenset("+ - * / // % negate abs sign floor ceil round greatest least cast".split())
-OF_TEXTS = frozenset("like starts_with ends_with contains lower upper trim length".split())
+OF_TEXTS = frozenset("like ilike starts_with ends_with contains lower upper trim length ||".split())
+OF_CONSTANTS = frozenset("substring left right split_part strpos replace ltrim rtrim".split())
+"""Of a text, where all arguments after it are constants."""
+
 OF_DATES = frozenset("year quarter month day dayofweek isodow dayofyear dayname monthname -".split())
 OF_MOMENTS = OF_DATES | {"hour", "minute"}
 IN_UNITS = frozenset(("date_trunc", "date_diff", "date_sub"))
@@ -87,6 +90,8 @@ def _known(scalar: Scalar | None, relation: Relation) -> bool:
                 return False
             if function in OF_ANYTHING or function in OF_TEXTS:
                 return True
+            if function in OF_CONSTANTS:
+                return not any(map(refs, arguments[1:]))
             if function in IN_UNITS:
                 return _in_units(function, arguments, relation)
             types = {fact_of(argument, facts_of(relation)).type for argument in arguments}

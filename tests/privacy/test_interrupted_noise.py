@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 import dpsql
 from dpsql import releasing
 from dpsql.engines import stored_groups
+from dpsql.engines.statistics_engine import StatisticsEngine
 from dpsql.engines.stored_groups import StoredGroups
 from dpsql.errors import interrupted
 from dpsql.ir.plan import MeasurePlan, Noise
@@ -181,18 +182,16 @@ def test_an_interruption_that_began_before_is_not_heard(
 ) -> None:
     """It meets the read of the keys that are shown: the read is made again."""
     asked = list[str]()
-    session = db._open()
-    ask = session.engine._ask  # type: ignore[attr-defined]  # DuckDB's
+    ask = StatisticsEngine._ask
 
-    def late(sql: str) -> list[tuple[object, ...]]:
+    def late(engine: StatisticsEngine, sql: str) -> list[tuple[object, ...]]:
         if "WHERE rowid" in sql:
             asked.append(sql)
             if len(asked) < 4:
                 raise interrupted()
-        found: list[tuple[object, ...]] = ask(sql)
-        return found
+        return ask(engine, sql)
 
-    monkeypatch.setattr(session.engine, "_ask", late)
+    monkeypatch.setattr(StatisticsEngine, "_ask", late)
     assert len(db.execute(PRIVATE, epsilon=5000.0).rows) > 1_000
     assert len(asked) >= 4
 

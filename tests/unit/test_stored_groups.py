@@ -7,6 +7,7 @@ import pickle
 from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
+from typing import TypeAlias
 
 import duckdb
 import numpy as np
@@ -20,6 +21,7 @@ from dpsql.engines.duckdb import DuckDB
 from dpsql.engines.exact_tables import measured
 from dpsql.engines.fast_sums import FastSums
 from dpsql.engines.special_units import Limits
+from dpsql.engines.statistics_engine import StatisticsEngine
 from dpsql.engines.stored_groups import StoredGroups
 from dpsql.fuzz.judges import weights_shown
 from dpsql.ir.plan import MeasurePlan, Noise
@@ -34,6 +36,8 @@ SELECT range % 97 AS person, CASE WHEN range % 50 > 0 THEN 'p' || (range * range
 FROM range(5000);
 CREATE TABLE people AS SELECT range AS person FROM range(97);
 """
+Measuring: TypeAlias = tuple[dpsql.Connection, DuckDB, DuckDB | StatisticsEngine]
+
 POLICY = """
 [budget]
 epsilon = 1000
@@ -64,8 +68,9 @@ QUERIES = (
 )
 
 
-@pytest.fixture
-def engine(tmp_path: Path) -> Iterator[tuple[dpsql.Connection, DuckDB]]:
+@pytest.fixture(params=[False, True], ids=["the first engine", "the second"])
+def engine(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Measuring]:
+    """A connection, its engine, and which of the two engines of the file measures and keeps the groups."""
     path = tmp_path / "visits.duckdb"
     with duckdb.connect(str(path)) as connection:
         connection.execute(SCHEMA)
@@ -74,7 +79,13 @@ def engine(tmp_path: Path) -> Iterator[tuple[dpsql.Connection, DuckDB]]:
         opened = db._open().engine
         assert isinstance(opened, DuckDB)
         opened._sums = FastSums(opened._all, Limits(least=0, before=0))
-        yield db, opened
+        opened._alone = not request.param
+        if opened._alone:
+            yield db, opened, opened
+            return
+        opened._second = second = opened._opened_beside()
+        second._sums = FastSums(second._all, Limits(least=0, before=0, keys=0))
+        yield db, opened, second
 
 
 def silence(noise: Noise, size: int) -> NDArray[np.int64]:
@@ -93,11 +104,11 @@ def of(table: ReleasedTable) -> list[tuple[object, ...]]:
 @pytest.mark.parametrize("sql", QUERIES)
 @pytest.mark.parametrize("few", [0, 10_000], ids=["read in parts", "asked for"])
 def test_what_is_shown_is_the_same(
-    engine: tuple[dpsql.Connection, DuckDB], monkeypatch: pytest.MonkeyPatch, sql: str, few: int
+    engine: Measuring, monkeypatch: pytest.MonkeyPatch, sql: str, few: int
 ) -> None:
     monkeypatch.setattr(stored_groups, "FEW", few)
     monkeypatch.setattr(stored_groups, "PART", 64)
-    db, opened = engine
+    db, opened, _ = engine
     [planned] = plan_of(db._open(), sql, 1.0).measures
     stored, fetched = opened.measure(planned), measured(planned, opened._all, opened._arrays)
     assert isinstance(stored.groups, StoredGroups)
@@ -121,20 +132,20 @@ def _middle(planned: MeasurePlan, sums: NDArray[np.int64]) -> int:
 
 
 def test_tables_are_dropped_when_nobody_holds_their_groups(
-    engine: tuple[dpsql.Connection, DuckDB],
+    engine: Measuring,
 ) -> None:
-    db, opened = engine
+    db, _, keeper = engine
     for number in range(5):
         db.execute(f"{QUERIES[0]} -- {number}", epsilon=1 + number / 100)
     gc.collect()
-    kept = opened._all("SELECT count(*) FROM duckdb_tables() WHERE table_name LIKE 'groups %'")
+    kept = keeper._all("SELECT count(*) FROM duckdb_tables() WHERE table_name LIKE 'groups %'")
     assert kept == [(1,)]
 
 
 def test_a_table_whose_sums_were_not_read_is_dropped(
-    engine: tuple[dpsql.Connection, DuckDB], monkeypatch: pytest.MonkeyPatch
+    engine: Measuring, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    db, opened = engine
+    db, _, keeper = engine
     with monkeypatch.context() as patch:
         patch.setattr(stored_groups.np, "stack", interrupted)
         for number in range(3):
@@ -142,7 +153,7 @@ def test_a_table_whose_sums_were_not_read_is_dropped(
                 db.execute(f"{QUERIES[0]} -- {number}", epsilon=1 + number / 100)
     db.execute(QUERIES[0], epsilon=2)
     gc.collect()
-    kept = opened._all("SELECT count(*) FROM duckdb_tables() WHERE table_name LIKE 'groups %'")
+    kept = keeper._all("SELECT count(*) FROM duckdb_tables() WHERE table_name LIKE 'groups %'")
     assert kept == [(1,)]
 
 
@@ -150,8 +161,8 @@ def interrupted(*given: object, **named: object) -> None:
     raise KeyboardInterrupt
 
 
-def test_exact_groups_are_neither_shown_nor_stored(engine: tuple[dpsql.Connection, DuckDB]) -> None:
-    db, opened = engine
+def test_exact_groups_are_neither_shown_nor_stored(engine: Measuring) -> None:
+    db, opened, _ = engine
     [planned] = plan_of(db._open(), QUERIES[0], 1.0).measures
     groups = opened.measure(planned).groups
     assert repr(groups) == "StoredGroups(not shown)"
