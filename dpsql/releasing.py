@@ -67,6 +67,7 @@ def stored_release(session: Session, plan: Plan, receipt: Stored) -> tuple[bytes
     if not session.keeps_digests:  # a strategy tells what was asked, though not in words
         file_strategies(session.strategies, plan.measures)
     draw = measured_stages(session, plan, receipt)
+    _wake(session, plan)
     with session.drawing():
         tables = draw()
         kept = _as_kept(session, tables, plan.measures)
@@ -75,9 +76,16 @@ def stored_release(session: Session, plan: Plan, receipt: Stored) -> tuple[bytes
     return stored, tables if stored == kept else None
 
 
+def _wake(session: Session, plan: Plan) -> None:
+    """Let the process of the last stage's SQL prepare for it."""
+    post = plan.stages[-1].post
+    read = [planned.measure for planned in plan.measures if planned.measure.name in post.released]
+    session.sealed.wake(post, read)
+
+
 def _as_kept(session: Session, tables: list[ReleasedTable], measures: Sequence[MeasurePlan]) -> bytes:
     """Return tables as the ledger keeps them: of numbers that are measured together, their cells."""
-    return to_bytes(tables, [each.measured for each in measures] if session.keeps_digests else ())
+    return to_bytes(tables, [each.measured for each in measures], as_places=session.keeps_digests)
 
 
 def tables_of(plan: Plan, stored: bytes) -> list[ReleasedTable]:

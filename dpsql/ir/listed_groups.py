@@ -22,6 +22,8 @@ class ListedGroups:
         self._list = list_
         self.written: str | None = None
         """What a digest reads of the rule that lists them."""
+        self.printed: str | None = None
+        """What the ledger stores of them, in the order of ``ordered``."""
 
     @cached_property
     def groups(self) -> tuple[tuple[Value, ...], ...]:

@@ -228,6 +228,24 @@ class Sealed:
 
     # ---- after release -----------------------------------------------------------------------------
 
+    def wake(self, post: Post, measures: Sequence[Measure]) -> None:
+        """Let the process bind the SQL that it will run, while noise is drawn and stored.
+
+        It changes nothing, and nothing waits for it: neither another thread's statement, nor a process that
+        is not there.
+        """
+        if len(post.sql) > _LONGEST or picked_columns(post.sql, measures) is not None:
+            return
+        held = holding(post.sql, [*map(_empty, measures)])
+        if held is None or not self._lock.acquire(blocking=False):
+            return
+        try:
+            if self._process is not None and self._loaded is not None and self._process.usable:
+                with suppress(Full):  # it has ended: the next statement starts another
+                    self._process.wake(*held)
+        finally:
+            self._lock.release()
+
     def run(
         self,
         post: Post,
@@ -510,11 +528,19 @@ class Sealed:
 
 
 def _held(measure: Measure, columns: list[Finished]) -> Held:
+    _, lists = _sent_columns(columns, measure.intervals)
+    return Held(measure.name, _named(measure), tuple(map(_as_list, lists)))
+
+
+def _empty(measure: Measure) -> Held:
+    named = _named(measure)
+    return Held(measure.name, named, ([],) * len(named))
+
+
+def _named(measure: Measure) -> tuple[tuple[str, str], ...]:
     from dpsql.facts.released_columns import released_columns
 
-    _, lists = _sent_columns(columns, measure.intervals)
-    named = ((name, _spelled(kind)) for name, kind in released_columns(measure))
-    return Held(measure.name, tuple(named), tuple(map(_as_list, lists)))
+    return tuple((name, _spelled(kind)) for name, kind in released_columns(measure))
 
 
 def _sent_columns(columns: list[Finished], intervals: bool) -> tuple[list[str], list[Sequence[object]]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import repeat
 from typing import TYPE_CHECKING
 
 from dpsql.ir.column import Value
@@ -42,7 +43,7 @@ def _places(exact: Sequence[tuple[Value, ...]], listed: ListedGroups) -> NDArray
     """Return the place of each listed group in the exact table; -1 where it is not there."""
     measured, shown = keyed(exact, listed)
     places = dict(zip(measured, range(len(measured)), strict=True))
-    return np.array([places.get(group, -1) for group in shown], dtype=np.int64)
+    return np.fromiter(map(places.get, shown, repeat(-1)), np.int64, len(shown))
 
 
 def _public_keys(planned: MeasurePlan) -> PublicKeys | None:

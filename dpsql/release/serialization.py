@@ -27,20 +27,30 @@ _AS_THEY_ARE = {type(None), bool, int, float, str}
 """Types whose values are stored as they are."""
 
 
-def to_bytes(tables: list[ReleasedTable], measures: Sequence[MeasurePlan] = ()) -> bytes:
+def to_bytes(
+    tables: list[ReleasedTable], measures: Sequence[MeasurePlan] = (), as_places: bool = True
+) -> bytes:
     """Serialize all tables of an answer, in the order of their measures.
 
-    With these ``measures``, the groups that they list are stored as places.
+    The groups that these ``measures`` list are stored ``as_places``, or printed once.
     """
     stored = []
     for number, table in enumerate(tables):
         listed = measures[number].rule.groups_listed() if measures else None
-        if listed is not None and table.groups is listed.ordered and any(listed.groups):
-            written = listed.places
+        if listed is not None and table.groups is listed.ordered:
+            if as_places and any(listed.groups):
+                written = listed.places
+            else:
+                listed.printed = listed.printed or _json(_written(table.groups))
+                written = listed.printed
         else:
-            written = json.dumps(_groups(table.groups, listed), separators=(",", ":"))
+            written = _json(_groups(table.groups, listed if as_places else None))
         stored.append(f'{{"groups":{written},"sums":{_sums(table)}}}')
     return f"[{','.join(stored)}]".encode()
+
+
+def _json(groups: Sequence[object]) -> str:
+    return json.dumps(groups, separators=(",", ":"))
 
 
 def _sums(table: ReleasedTable) -> str:

@@ -18,6 +18,7 @@ import duckdb
 import pytest
 
 import dpsql
+from dpsql.audit import plan_of
 from dpsql.post.sealed import SETTINGS, _cast, array_of
 from dpsql.post.sealed_process import Failed, Full, Late, Many, Process, left, taken
 
@@ -180,6 +181,53 @@ def test_a_statement_that_nobody_waits_for_fails_the_next_one(process: Process) 
     for n in range(100):
         process.load(f"INSERT INTO t VALUES ({n})", wait=False)
     assert rows(process, "SELECT count(*), max(i) FROM t") == [(100, 99)]
+
+
+def test_what_it_is_woken_with_is_heard_of_by_nobody(process: Process) -> None:
+    for sql in ("SELECT nothing", "SELECT 1; SELECT 2", "SELECT error('no')", "DROP TABLE t", "SELECT 3"):
+        process.wake(sql, [])
+    assert rows(process, "SELECT 42") == [(42,)]
+
+
+COMPUTED = "SELECT upper(ward) AS w, AVG(age) AS age FROM patients GROUP BY ward"
+PICKED = "SELECT ward, AVG(age) AS age FROM patients GROUP BY ward"
+
+
+def test_it_is_woken_for_what_it_will_run(clinic: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And for nothing else; if it has ended, or another thread's statement runs, nobody waits or fails."""
+    woken, wake = list[str](), Process.wake
+
+    def seen(process: Process, sql: str, parameters: list[list[object]]) -> None:
+        woken.append(sql)
+        wake(process, sql, parameters)
+
+    monkeypatch.setattr(Process, "wake", seen)
+    with dpsql.connect(clinic) as db:
+        assert db.execute(PICKED, epsilon=0.1).rows
+        assert not woken
+        assert db.execute(COMPUTED, epsilon=0.15).rows
+        assert len(woken) == 1
+        sealed = db._open().sealed
+        assert sealed._process is not None
+        with monkeypatch.context() as patch:
+            patch.setattr(Process, "wake", ended)
+            assert db.execute(COMPUTED, epsilon=0.2).rows
+        plan = plan_of(db._open(), COMPUTED, 0.3)
+        of = plan.stages[-1].post, [measure.measure for measure in plan.measures]
+        with sealed._lock:
+            other = threading.Thread(target=sealed.wake, args=of)
+            other.start()
+            other.join(PATIENCE)
+            assert not other.is_alive()
+        assert len(woken) == 1
+        sealed.wake(*of)
+        assert len(woken) == 2
+
+
+def ended(process: Process, sql: str, parameters: list[list[object]]) -> None:
+    process.kill()
+    process.end()
+    raise Full
 
 
 def test_a_fork_does_not_end_it(process: Process) -> None:
