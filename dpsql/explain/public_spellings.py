@@ -1,7 +1,8 @@
 """Which spelling makes a private key public, so that its groups need no threshold.
 
     city                        WHERE city IN ('...', '...')
-    upper(city)                 CASE upper(city) WHEN '...' THEN '...' WHEN '...' THEN '...' END
+    upper(city)                 WHERE upper(city) IN ('...', '...')
+    income * 2                  CASE income * 2 WHEN 1 THEN 1 WHEN 2 THEN 2 END
     cost, in [0, 5000]          floor(cost / 10)
     seen_at, in six years       date_trunc('month', seen_at)
     steps, in no range          WHERE steps BETWEEN 0 AND 99
@@ -125,5 +126,6 @@ def _cases(name: str, fact: Fact) -> str:
         return _where(column, fact) if re.fullmatch(_NAME, column) else f"month({column})"
     if fact.type.kind is Kind.TIME:
         return f"hour({name})"
-    one, two = ("1", "2") if fact.type.kind in _NUMBERS else ("'...'", "'...'")
-    return f"CASE {name} WHEN {one} THEN {one} WHEN {two} THEN {two} END"
+    if fact.type.kind in (Kind.DECIMAL, Kind.FLOAT):  # a condition bounds these, and lists nothing
+        return f"CASE {name} WHEN 1 THEN 1 WHEN 2 THEN 2 END"
+    return _where(name, fact)

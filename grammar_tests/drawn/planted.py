@@ -30,7 +30,7 @@ from dpsql.engines.dialect import DUCKDB, Dialect
 from dpsql.engines.duckdb import DuckDB as Engine
 from dpsql.engines.identifiers import quote
 from dpsql.errors import refuse
-from dpsql.facts import few_rows, ownership, schema, unit_mass
+from dpsql.facts import conditions_met, few_rows, ownership, schema, unit_mass
 from dpsql.facts.ownership import Owned, Ownership
 from dpsql.facts.truth_vectors import TruthVectors
 from dpsql.functions.core import narrowing
@@ -42,8 +42,18 @@ from dpsql.ir.column import INTEGER, Interval, Kind
 from dpsql.ir.grid import MOST_BINS
 from dpsql.ir.measure import Measure
 from dpsql.ir.plan import MeasurePlan, Shape
-from dpsql.ir.relation import Aggregate, Filter, Join, Materialized, Relation, Scan, names_of, unit_type_of
-from dpsql.ir.scalar import Call, Literal, Ref, refs
+from dpsql.ir.relation import (
+    Aggregate,
+    Filter,
+    Join,
+    JoinKind,
+    Materialized,
+    Relation,
+    Scan,
+    names_of,
+    unit_type_of,
+)
+from dpsql.ir.scalar import Call, Literal, Ref, Scalar, refs
 from dpsql.ir.statistic import CELLS, Family, Part
 from dpsql.ir.table import ExactTable
 from dpsql.plan import applied, clips, measure_facts, noise_choice, unit_norms
@@ -723,8 +733,21 @@ def keys_of_rows_survive_a_fan_out() -> AbstractContextManager[None]:
     return _set(ownership, "_multiply_rows", kept)
 
 
+def the_empty_side_meets_conditions() -> AbstractContextManager[None]:
+    """All rows of an outer join are said to meet the conditions of the side that may be missing."""
+    conditions = conditions_met._conditions
+
+    def met(relation: Relation, scalar: Scalar) -> Iterator[tuple[Relation, Scalar, Scalar]]:
+        if isinstance(relation, Join) and relation.kind is JoinKind.LEFT:
+            relation = replace(relation, kind=JoinKind.INNER)
+        return conditions(relation, scalar)
+
+    return _set(conditions_met, "_conditions", met)
+
+
 IN_FIXTURES: dict[str, Callable[[], AbstractContextManager[None]]] = {
     "joins/ties.sql": units_are_not_equated,
+    "keys/conditions_on_expressions.sql: of the side": the_empty_side_meets_conditions,
     "joins/fan_out.sql": two_rows_share_a_value,
     "per_unit/few_rows.sql": few_values_of_one_of_several_columns,
     "per_unit/first_rows.sql": a_few_first_rows_are_one,

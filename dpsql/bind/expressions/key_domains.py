@@ -4,6 +4,7 @@
     date_trunc('month', seen_at)  72 months        its values over all declared days
     floor(income / 100000)        0.0 to 5.0       whole numbers in a finite range
     age                           0 to 120         used while the groups of all keys are few
+    upper(city)                   two texts        WHERE upper(city) IN ('OSLO', 'BERGEN')
     city                          no list          a private key
 
 The sealed engine computes an expression, printed as for private rows, over all combinations of the values of
@@ -27,13 +28,14 @@ from itertools import count
 from dpsql.bind.expressions.whole_days import day_argument
 from dpsql.bind.scope.public_facts import Evaluate, python_value
 from dpsql.errors import Error
+from dpsql.facts.conditions_met import fact_where_met
 from dpsql.facts.public_origin import public_origin
 from dpsql.facts.row_guesses import guessed
 from dpsql.facts.schema import fact_of, facts_of
 from dpsql.functions.core.literals import as_own, literal_sql
 from dpsql.functions.core.printing import sql_of
-from dpsql.functions.core.ranges import DAY
-from dpsql.ir.column import Categories, Fact, Interval, Kind, Listed, Type, Value, decimal_size, unique
+from dpsql.functions.core.ranges import DAY, ordinal
+from dpsql.ir.column import DATE, Categories, Fact, Interval, Kind, Listed, Type, Value, decimal_size, unique
 from dpsql.ir.measure import KeyList, PublicColumn
 from dpsql.ir.relation import Aggregate, Filter, Join, JoinKind, Project, Relation, Window
 from dpsql.ir.scalar import Call, Literal, Ref, Scalar
@@ -49,6 +51,16 @@ _FIRST_DAY = datetime.date(1970, 1, 1).toordinal()
 """The day from which DATEs count, in Python's count."""
 
 _WHOLE = (Kind.INTEGER, Kind.DATE)
+
+_RANGED = (*_WHOLE, Kind.DECIMAL, Kind.FLOAT, Kind.TIMESTAMP, Kind.TIMESTAMPTZ)
+
+_CONSECUTIVE = frozenset(
+    "// length date_diff year quarter month week isoyear isodow dayofweek dayofyear day hour minute".split()
+)
+"""Functions whose values are all whole numbers between two of them."""
+
+_WITHIN_DAYS = ("hour", "minute", "second", "millisecond", "microsecond")
+"""Periods that are not whole days."""
 
 _CACHE: dict[str, KeyList | None] = {}
 _LOCK = threading.RLock()
@@ -111,15 +123,27 @@ def key_lists(relation: Relation, keys: Sequence[Scalar], evaluate: Evaluate) ->
 
 def enumerate_key(relation: Relation, scalar: Scalar, evaluate: Evaluate) -> KeyList | None:
     """Return the list of values of a key over this relation, or None for a private key."""
-    fact = fact_of(scalar, facts_of(relation))
+    fact = fact_where_met(relation, scalar)
     if isinstance(fact.domain, Categories | Listed):
         return KeyList(fact.domain, fact.nullable)
     computed = _definition(relation, scalar) if isinstance(scalar, Ref) else (relation, scalar)
     cut = None if computed is None else _Cutter(count()).cut(*computed)
     image = None if cut is None else _values_over(cut, fact.type, evaluate)
+    if image is None and computed is not None and (periods := _periods(computed[1], fact)) is not None:
+        image = _values_over(periods, fact.type, evaluate)
     if image is not None:
-        return KeyList(image.domain, image.null and fact.nullable)
+        return KeyList(_within(image.domain, fact), image.null and fact.nullable)
+    if isinstance(scalar, Call) and scalar.function not in _CONSECUTIVE:
+        fact = fact_of(scalar, facts_of(relation))  # a condition leaves a range of multiples of something
     return None if guessed(relation, scalar) else _of_range(fact)
+
+
+def _within(values: Categories | Listed, fact: Fact) -> Categories | Listed:
+    """Return the values that are in the range of a key, which conditions may have narrowed."""
+    ends = fact.domain
+    if not isinstance(ends, Interval) or not isinstance(values, Categories) or fact.type.kind not in _RANGED:
+        return values
+    return Categories(tuple(value for value in values.values if ends.low <= ordinal(value) <= ends.high))
 
 
 def _of_range(fact: Fact) -> KeyList | None:
@@ -136,6 +160,19 @@ def _of_range(fact: Fact) -> KeyList | None:
             return None
         values = tuple(datetime.date.fromordinal(day + _FIRST_DAY) for day in range(low, high + 1))
     return KeyList(Categories(values), fact.nullable, of_range=True)
+
+
+def _periods(scalar: Scalar, fact: Fact) -> _Cut | None:
+    """Return the truncation of all days in the range of a truncated date, whose own range may be unknown."""
+    match scalar:
+        case Call("date_trunc", (Literal(value=period) as unit, _), type) if period not in _WITHIN_DAYS:
+            cutter, days = _Cutter(count()), Ref("days")
+            part = cutter.midnights(days, fact) or (cutter.dates(days, fact) if fact.type == DATE else None)
+            return (
+                None if part is None else replace(part, scalar=Call("date_trunc", (unit, part.scalar), type))
+            )
+        case _:
+            return None
 
 
 def _definition(relation: Relation, name: Ref) -> tuple[Relation, Scalar] | None:
@@ -190,7 +227,7 @@ class _Cutter:
         for argument in call.arguments:
             fact = fact_of(argument, facts_of(relation))
             nested = isinstance(argument, Call) and day_argument(argument) is not None  # fewer than all days
-            midnights = self._days(argument, fact) if argument == days and not nested else None
+            midnights = self.midnights(argument, fact) if argument == days and not nested else None
             part = midnights or self.cut(relation, argument)
             if part is None:
                 return None
@@ -230,7 +267,18 @@ class _Cutter:
                 return None
         return self._named(scalar, fact, size, sql, table)
 
-    def _days(self, scalar: Scalar, fact: Fact) -> _Cut | None:
+    def dates(self, scalar: Scalar, fact: Fact) -> _Cut | None:
+        """Return an atom with the days in the range of a DATE, or None."""
+        ends = fact.domain
+        if not isinstance(ends, Interval) or not ends.finite:
+            return None
+        first, last = math.ceil(ends.low), math.floor(ends.high)
+        if not 0 <= last - first < MOST_COMBINATIONS or max(-first, last) > 3_000_000:
+            return None
+        sql = f"SELECT {_cast_number('range', fact.type)} FROM range({first}, {last + 1})"
+        return self._named(scalar, fact, last - first + 1, sql, None)
+
+    def midnights(self, scalar: Scalar, fact: Fact) -> _Cut | None:
         """Return an atom with the midnights of all days in the range of a TIMESTAMP, or None."""
         if fact.type.sql != "TIMESTAMP" or not isinstance(fact.domain, Interval) or not fact.domain.finite:
             return None
