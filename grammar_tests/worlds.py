@@ -47,7 +47,7 @@ APPROX = "approx.toml"
 """world.toml under the other accountant that has a delta."""
 
 ALERT = "CREATE PRIVATE ALERT crowd WITH (epsilon = 0.1, above = 100, times = 20, lower = 0)"
-HOLDOUT = "CREATE PRIVATE HOLDOUT again WITH (epsilon = 0.5, times = 4, upper = 100)"
+HOLDOUT = "CREATE PRIVATE HOLDOUT again WITH (epsilon = 0.5, times = 40, upper = 100)"
 """What refused questions ask."""
 
 BUSY = """
