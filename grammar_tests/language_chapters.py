@@ -35,11 +35,12 @@ CHAPTERS = (
                 ),
             ),
             (
-                "WITH and subqueries; a table may come in twice:",
+                "WITH and subqueries; an alias serves what follows it; a table may come in twice:",
                 (
                     ("cte/with.sql", "a private filter"),
                     ("cte/with.sql", "a per-unit table, then a release, then its summary"),
                     ("from/relations.sql", "a subquery that filters and computes"),
+                    ("select/earlier_aliases.sql", "a computed column, and one of it"),
                     ("from/relations.sql", "the same table three times"),
                 ),
             ),
@@ -296,6 +297,7 @@ CHAPTERS = (
                     ("group_by/public_keys.sql", "two keys"),
                     ("keys/public_expressions.sql", "a month of a declared range"),
                     ("keys/public_expressions.sql", "a float cut to steps"),
+                    ("keys/conditions_on_expressions.sql", "a list"),
                     ("keys/arms.sql", "by the beginning of a hash"),
                 ),
             ),

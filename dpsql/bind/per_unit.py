@@ -10,7 +10,7 @@ from dpsql.aggregates import Distinct
 from dpsql.aggregates import shelf as aggregates
 from dpsql.bind.expressions.aggregates import aggregate, computable, has_aggregate, refuse_distinct
 from dpsql.bind.expressions.scalars import Scalars
-from dpsql.bind.private.conditions import with_aliases
+from dpsql.bind.private.aliases import with_aliases, with_earlier_aliases
 from dpsql.bind.private.projection import distinct_rows, groupable, projected, refuse_order_and_limit
 from dpsql.bind.released.expressions import ReleasedExpressions
 from dpsql.bind.scope.context import Context
@@ -63,6 +63,7 @@ def per_unit(
     translator = ReleasedExpressions(
         ctx.text, "", scalars, keys, register, lambda subquery: subquery, ctx.fresh
     )
+    items = with_earlier_aliases(items, source.scope, aggregates=True)
     outputs = [translator.translate(unaliased(item)) for item in items]
     having = node.args.get("having")
     filtered = translator.translate(aliases(having.this)) if having is not None else None

@@ -12,7 +12,7 @@ from dpsql.aggregates import shelf
 from dpsql.bind.expressions.aggregates import has_aggregate
 from dpsql.bind.expressions.scalars import Scalars
 from dpsql.bind.per_unit import per_unit
-from dpsql.bind.private.conditions import with_aliases
+from dpsql.bind.private.aliases import with_aliases, with_earlier_aliases
 from dpsql.bind.private.from_clause import FromClause, Kept
 from dpsql.bind.private.group_by import Groups, groups_of, named_key
 from dpsql.bind.private.projection import projected, refuse_order_and_limit, refuse_order_or_limit
@@ -125,7 +125,7 @@ def private_select(
     columns that a unit is made of.
     """
     scalars = source.scalars()
-    items = select_items(ctx, node, source.scope)
+    items = with_earlier_aliases(select_items(ctx, node, source.scope), source.scope)
     groups = groups_of(ctx, node, items, scalars)
     keys = groups.keys
     distinct = node.args.get("distinct")

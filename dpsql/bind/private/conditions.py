@@ -9,7 +9,6 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from dpsql.bind.expressions.aggregates import has_aggregate
 from dpsql.bind.expressions.scalars import Constants, Scalars
 from dpsql.bind.private.joins import all_of
 from dpsql.bind.scope.scope import Scope, Visible
@@ -127,33 +126,3 @@ def parts_of(condition: exp.Expr) -> list[exp.Expr]:
 def has_query(node: exp.Expr) -> bool:
     """Whether an expression holds a subquery."""
     return node.find(exp.Query, exp.Exists) is not None
-
-
-def with_aliases(condition: exp.Expr, node: exp.Select, scope: Scope, aggregates: bool = False) -> exp.Expr:
-    """Replace aliases of the select list in WHERE, HAVING and QUALIFY by their expressions, as DuckDB does.
-
-    A column of the same name goes first. WHERE may not use an alias of an aggregate.
-    """
-    aliases = {item.alias.casefold(): item.this for item in node.expressions if isinstance(item, exp.Alias)}
-
-    def written_out(node: exp.Expr) -> exp.Expr:
-        if isinstance(node, exp.Query):
-            return node
-        if isinstance(node, exp.Column) and not node.table and not scope.find(node.name):
-            expression = aliases.get(node.name.casefold())
-            if (
-                expression is not None
-                and (aggregates or not has_aggregate(expression))
-                and not has_query(expression)
-            ):
-                return exp.Paren(this=expression.copy())
-        for key, value in list(node.args.items()):
-            if isinstance(value, exp.Expr):
-                node.set(key, written_out(value))
-            elif isinstance(value, list):
-                node.set(
-                    key, [written_out(child) if isinstance(child, exp.Expr) else child for child in value]
-                )
-        return node
-
-    return written_out(condition.copy()) if aliases else condition

@@ -13,7 +13,8 @@ from typing import NoReturn
 from sqlglot import exp
 
 from dpsql.bind.expressions.scalars import Constants, Scalars
-from dpsql.bind.private.conditions import On, has_query, on_condition, parts_of, with_aliases
+from dpsql.bind.private.aliases import with_aliases
+from dpsql.bind.private.conditions import On, has_query, on_condition, parts_of
 from dpsql.bind.private.joins import arrange, join
 from dpsql.bind.private.row_items import with_items
 from dpsql.bind.scope.scope import Fresh, Scope, Visible
