@@ -270,6 +270,8 @@ def _instead(name: str) -> str:
         return "functions about the engine are not answered: query the data instead, SELECT COUNT(*) FROM t"
     if name in ("rand", "random", "setseed", "uuid", "gen_random_uuid", "uuidv4", "uuidv7"):
         return "leave randomness out: noise is added anyway, and its seed cannot be chosen"
+    if name == "age":
+        return "write date_sub('year', x, y), which are the whole years from x to y; or 'month', or 'day'"
     if name == "hash":
         return "write md5(x); for a few parts of equal size, md5_number_lower(x::VARCHAR) % 2"
     return _VETTED

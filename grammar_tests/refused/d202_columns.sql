@@ -116,3 +116,7 @@ SELECT ward, COUNT(*) FROM patients GROUP BY ward UNION ALL SELECT ward, 0 FROM 
 -- case: distinct by a hidden half-width
 -- outcome: refused D202 at 1:21
 SELECT DISTINCT ON (3) ward, COUNT(*) FROM patients GROUP BY ward ORDER BY ward;
+
+-- case: an alias before it is there
+-- outcome: refused D202 at 1:28
+SELECT SUM(m) FROM (SELECT c + 1 AS m, cost AS c FROM visits) AS v;

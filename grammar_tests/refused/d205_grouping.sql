@@ -26,3 +26,8 @@ SELECT OPTIONS(other_group = 'other') place_id, COUNT(*) FROM visits GROUP BY pl
 -- outcome: refused D205 at 1:16
 -- instead: SELECT OPTIONS(other_group = 'other') city, COUNT(*) FROM patients GROUP BY city
 SELECT OPTIONS(other_group = 0) city, COUNT(*) FROM patients GROUP BY city;
+
+-- case: an interval
+-- outcome: refused D205 at 1:8
+-- instead: SELECT epoch(seen_at - TIMESTAMP '2024-01-01') // 86400 AS late, COUNT(*) FROM visits GROUP BY late
+SELECT seen_at - TIMESTAMP '2024-01-01' AS late, COUNT(*) FROM visits GROUP BY late;

@@ -121,3 +121,13 @@ SELECT SUM(date_part(city, born)) FROM patients;
 -- outcome: refused D251 at 1:37
 -- instead: SELECT COUNT(*) FROM patients WHERE list_contains(allergies, 'nuts')
 SELECT COUNT(*) FROM patients WHERE 'nuts' = ANY(allergies);
+
+-- case: tuples in an order
+-- outcome: refused D251 at 1:38
+-- instead: SELECT COUNT(*) FROM patients WHERE sex < 'M' OR (sex = 'M' AND ward < 'B')
+SELECT COUNT(*) FROM patients WHERE (sex, ward) < ('M', 'B');
+
+-- case: how old somebody is
+-- outcome: refused D251 at 1:12
+-- instead: SELECT AVG(date_sub('year', born, DATE '2025-01-01') CLAMPED BETWEEN 0 AND 120) FROM patients
+SELECT AVG(age(born)) FROM patients;

@@ -40,6 +40,10 @@ SELECT date_trunc('quarter', visited_on) AS quarter, SUM(cost) AS cost FROM visi
 -- outcome: accepted
 SELECT strftime(visited_on, '%Y-%m') AS month, COUNT(*) AS n FROM visits GROUP BY month;
 
+-- case: the format first
+-- outcome: accepted
+SELECT strftime('%Y', visited_on) AS year, COUNT(*) AS n FROM visits GROUP BY year;
+
 -- case: a date from a text
 -- outcome: accepted
 SELECT COUNT(*) AS n FROM visits WHERE visited_on > '2023-02-01' OR visited_on = CAST('2022-02-22' AS DATE);

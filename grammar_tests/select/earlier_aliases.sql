@@ -48,7 +48,3 @@ SELECT SUM(late) AS late FROM (
 -- case: a heading of what has no alias
 -- outcome: accepted
 SELECT SUM("(x * 2)") AS total FROM (SELECT children AS x, x * 2 FROM patients) AS p;
-
--- case: before it is there
--- outcome: refused D202 at 1:28
-SELECT SUM(m) FROM (SELECT c + 1 AS m, cost AS c FROM visits) AS v;

@@ -16,6 +16,7 @@ from dpsql.aggregates import by_name
 from dpsql.bind.scope.scope import Scope
 from dpsql.bind.syntax.interval_functions import NOT_RELEASED, is_end, refuse_end
 from dpsql.bind.syntax.posterior_functions import is_posterior, refuse_posterior
+from dpsql.bind.syntax.tuples import compared
 from dpsql.errors import refuse
 from dpsql.facts.ownership import Owned, ownership_of
 from dpsql.facts.schema import Facts
@@ -35,6 +36,7 @@ from dpsql.parse.spans import span_of
 MOST_LISTED = 998
 _ORDERS: dict[type[exp.Expr], str] = {exp.GT: ">", exp.GTE: ">=", exp.LT: "<", exp.LTE: "<="}
 _UNVETTED = "apply it above the release, or compute it from the functions of dpsql/docs/language.md"
+_OF_TUPLES = "compare two tuples by =, <> or IN; or their parts, one by one: x < 1 OR (x = 1 AND y < 2)"
 _OTHERWISE = "check the types of the arguments, and CAST where they differ"
 
 
@@ -136,6 +138,9 @@ class Scalars:
                 return self._bind(node.this)
             case exp.Column():
                 return self._column(node)
+        parts = compared(node)
+        if parts is not None and len(node.expressions) <= MOST_LISTED:
+            return self._bind(parts)
         try:
             constant = literal_of(node)
         except ArgumentError as reason:
@@ -244,7 +249,7 @@ class Scalars:
                 f"{name} is not answered over private rows",
                 self.span(node),
                 label="it is not on the list of vetted functions",
-                help=_UNVETTED,
+                help=_OF_TUPLES if isinstance(node, exp.Tuple) else _UNVETTED,
             )
         arguments = [self._bind(argument) for argument in reading.arguments]
         if reading.name == "cast" and self._is_cast_already(arguments[0], reading.type):

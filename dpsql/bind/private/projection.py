@@ -13,7 +13,7 @@ from dpsql.bind.scope.sources import Private
 from dpsql.errors import refuse
 from dpsql.facts.ownership import Owned, ownership_of
 from dpsql.facts.schema import fact_of, facts_of
-from dpsql.ir.column import Kind, item_type
+from dpsql.ir.column import Kind, Type, item_type
 from dpsql.ir.relation import Aggregate, Named, Project, Relation
 from dpsql.ir.scalar import Ref, Scalar
 
@@ -66,10 +66,19 @@ def groupable(ctx: Context, keys: list[tuple[exp.Expr, Named]], scalars: Scalars
                 "D205",
                 f"{fact.type.said} values cannot be grouped",
                 ctx.span(node),
-                help="group by its items: FROM t, unnest(x) AS u(item) GROUP BY item"
-                if item_type(fact.type)
-                else "cast the column to text or a number first",
+                help=_as_key(fact.type),
             )
+
+
+def _as_key(type: Type) -> str:
+    """Return what to group by in place of a value of this type."""
+    if item_type(type):
+        return "group by its items: FROM t, unnest(x) AS u(item) GROUP BY item"
+    if type.kind is Kind.INTERVAL:
+        return "take a number of it: epoch(x) // 86400 are its days"
+    if type.sql == "JSON":
+        return "take a text out of it: x ->> 'name'"
+    return "cast the column to text or a number first"
 
 
 def refuse_ungroupable(ctx: Context, node: exp.Expr, relation: Relation, names: list[str]) -> None:

@@ -34,7 +34,8 @@ def items_of(argument: Argument, name: str) -> Type:
     if item is None:
         raise ArgumentError(
             f"{name} takes a list, not {named(argument.type)}",
-            "make a list of a text: string_split(x, ';'); or of a map: map_keys(x)",
+            "make a list of a text: string_split(x, ';'); or of a map: map_keys(x); a part of a text is "
+            "substring(x, 1, 1)",
         )
     return item
 

@@ -81,6 +81,14 @@ def _interval(node: exp.Expr) -> Reading | None:
     return Reading(name, (amount.this,)) if name else None
 
 
+def _strftime(node: exp.Expr) -> Reading | None:
+    """Read strftime(x, '%Y') and strftime('%Y', x)."""
+    this, form = node.this, node.args.get("format")
+    if not isinstance(form, exp.Expr) or not only(node, "this", "format"):
+        return None
+    return Reading("strftime", (form, this) if this.is_string and not form.is_string else (this, form))
+
+
 _OF_ONE: dict[str, type[exp.Expr]] = {
     "year": exp.Year, "quarter": exp.Quarter, "month": exp.Month, "week": exp.Week, "day": exp.Day,
     "dayofweek": exp.DayOfWeek, "dayofyear": exp.DayOfYear, "hour": exp.Hour, "minute": exp.Minute,
@@ -101,7 +109,7 @@ READERS: Readers = {
     exp.DateAdd: of("+", "this", "expression"),
     exp.DateSub: of("-", "this", "expression"),
     exp.Interval: _interval,
-    exp.TimeToStr: of("strftime", "this", "format"),
+    exp.TimeToStr: _strftime,
     exp.StrToTime: of("try_strptime", "this", "format"),
     exp.DateFromParts: of("make_date", "year", "month", "day"),
     exp.TimeFromParts: of("make_time", "hour", "min", "sec"),

@@ -28,11 +28,11 @@ def pattern_groups(pattern: str) -> int:
     """Return the number of groups of a pattern; refuse a pattern that RE2 might not compile."""
     try:
         if not _ALLOWED.fullmatch(pattern) or re.search(r"--|&&|~~|\|\|", pattern):
-            raise re.error("unknown syntax")
+            raise re.error("write classes out: [A-Za-z], or \\w; flags go behind the pattern: 'i'")
         compiled = re.compile(pattern)
     except (re.error, OverflowError, RecursionError) as error:
         raise ArgumentError(
-            f"the pattern {pattern[:40]!r} is not supported", f"use simple RE2 syntax ({error})"
+            f"the pattern {pattern[:40]!r} is not supported", f"use simple RE2 syntax; {error}"
         ) from None
     size = 1
     for count in re.findall(r"\{([0-9]+)(?:,([0-9]*))?\}", pattern):
