@@ -162,7 +162,8 @@ SELECT SUM(*) FROM patients;
 
 -- case: a call within a lateral alias
 -- attack: representation
--- outcome: refused D202 at 1:19
+-- outcome: refused D253 at 1:34
+-- instead: SELECT ward AS w, w || 'x' AS y, COUNT(y) FROM patients GROUP BY ALL
 SELECT ward AS w, w || 'x' AS y, list(y) FROM patients GROUP BY ALL;
 
 -- case: a catalogue before a table

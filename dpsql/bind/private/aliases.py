@@ -89,7 +89,7 @@ class _Aliases:
         if isinstance(node, exp.Query):
             return node
         if isinstance(node, exp.Column) and (expression := self._stands_for(node)) is not None:
-            return exp.Paren(this=expression.copy())
+            return exp.Paren(this=_moved(expression.copy(), node.this.meta))
         for key, value in list(node.args.items()):
             if isinstance(value, exp.Expr):
                 node.set(key, self._replaced(value))
@@ -99,3 +99,11 @@ class _Aliases:
                 )
                 node.set(key, [*children])
         return node
+
+
+def _moved(expression: exp.Expr, place: dict[str, object]) -> exp.Expr:
+    """Return an expression as if it were written at the place of its alias: refusals point there."""
+    for node in expression.walk():
+        if "start" in node.meta:
+            node.meta.update(place)
+    return expression
