@@ -22,6 +22,7 @@ from dpsql.aggregates.sum import Sum
 from dpsql.batch import together
 from dpsql.bind import queries
 from dpsql.bind.expressions import key_domains
+from dpsql.bind.expressions.key_domains import Cut, Cutter
 from dpsql.bind.private import joins
 from dpsql.bind.scope.sources import Private, scan
 from dpsql.details.clip_search import sql as clip_sql
@@ -745,9 +746,21 @@ def the_empty_side_meets_conditions() -> AbstractContextManager[None]:
     return _set(conditions_met, "_conditions", met)
 
 
+def columns_of_the_same_values_are_one() -> AbstractContextManager[None]:
+    """Two columns with the same declared values have the same value in each row."""
+    cut = Cutter.cut
+
+    def by_values(cutter: Cutter, relation: Relation, scalar: Scalar) -> Cut | None:
+        found = cut(cutter, relation, scalar)
+        return found and replace(found, atoms={Ref(atom.sql): atom for atom in found.atoms.values()})
+
+    return _set(Cutter, "cut", by_values)
+
+
 IN_FIXTURES: dict[str, Callable[[], AbstractContextManager[None]]] = {
     "joins/ties.sql": units_are_not_equated,
     "keys/conditions_on_expressions.sql: of the side": the_empty_side_meets_conditions,
+    "keys/of_one_value.sql: of two rows": columns_of_the_same_values_are_one,
     "joins/fan_out.sql": two_rows_share_a_value,
     "per_unit/few_rows.sql": few_values_of_one_of_several_columns,
     "per_unit/first_rows.sql": a_few_first_rows_are_one,

@@ -47,6 +47,9 @@ MOST_VALUES = 1_000
 MOST_COMBINATIONS = 200_000
 """The most combinations of column values that an expression is computed over."""
 
+MOST_TOGETHER = 100_000
+"""The most combinations of several keys' values."""
+
 _FIRST_DAY = datetime.date(1970, 1, 1).toordinal()
 """The day from which DATEs count, in Python's count."""
 
@@ -63,9 +66,10 @@ _WITHIN_DAYS = ("hour", "minute", "second", "millisecond", "microsecond")
 """Periods that are not whole days."""
 
 _CACHE: dict[str, KeyList | None] = {}
+_ROWS: dict[str, Sequence[tuple[Value, ...]]] = {}
 _LOCK = threading.RLock()
 _CACHE_SIZE = 500
-"""The size of the cache: lists by their SQL, where it reads no table."""
+"""The size of the caches: lists, and values of several keys, by their SQL, where it reads no table."""
 
 _CACHED = 100_000
 """Characters of the longest SQL in it: the cache is the process's, and lasts."""
@@ -93,7 +97,7 @@ class _Atom:
 
 
 @dataclass(frozen=True, slots=True)
-class _Cut:
+class Cut:
     """An expression over atoms; ``atoms`` maps the subexpressions, over any relation, to their atoms."""
 
     scalar: Scalar
@@ -126,10 +130,10 @@ def enumerate_key(relation: Relation, scalar: Scalar, evaluate: Evaluate) -> Key
     fact = fact_where_met(relation, scalar)
     if isinstance(fact.domain, Categories | Listed):
         return KeyList(fact.domain, fact.nullable)
-    computed = _definition(relation, scalar) if isinstance(scalar, Ref) else (relation, scalar)
-    cut = None if computed is None else _Cutter(count()).cut(*computed)
+    computed = definition_of(relation, scalar)
+    cut = None if isinstance(computed[1], Ref) else Cutter(count()).cut(*computed)
     image = None if cut is None else _values_over(cut, fact.type, evaluate)
-    if image is None and computed is not None and (periods := _periods(computed[1], fact)) is not None:
+    if image is None and (periods := _periods(computed[1], fact)) is not None:
         image = _values_over(periods, fact.type, evaluate)
     if image is not None:
         return KeyList(_within(image.domain, fact), image.null and fact.nullable)
@@ -162,11 +166,11 @@ def _of_range(fact: Fact) -> KeyList | None:
     return KeyList(Categories(values), fact.nullable, of_range=True)
 
 
-def _periods(scalar: Scalar, fact: Fact) -> _Cut | None:
+def _periods(scalar: Scalar, fact: Fact) -> Cut | None:
     """Return the truncation of all days in the range of a truncated date, whose own range may be unknown."""
     match scalar:
         case Call("date_trunc", (Literal(value=period) as unit, _), type) if period not in _WITHIN_DAYS:
-            cutter, days = _Cutter(count()), Ref("days")
+            cutter, days = Cutter(count()), Ref("days")
             part = cutter.midnights(days, fact) or (cutter.dates(days, fact) if fact.type == DATE else None)
             return (
                 None if part is None else replace(part, scalar=Call("date_trunc", (unit, part.scalar), type))
@@ -175,12 +179,14 @@ def _periods(scalar: Scalar, fact: Fact) -> _Cut | None:
             return None
 
 
-def _definition(relation: Relation, name: Ref) -> tuple[Relation, Scalar] | None:
-    """Return the expression that defines a column, and the relation it is computed over."""
-    definition: tuple[Relation, Scalar] | None = relation, name
-    while definition is not None and isinstance(definition[1], Ref):
-        definition = _input_column(*definition)
-    return definition
+def definition_of(relation: Relation, scalar: Scalar) -> tuple[Relation, Scalar]:
+    """Return the expression that defines a key, and the relation that it reads; or its source column."""
+    while isinstance(scalar, Ref):
+        below = _input_column(relation, scalar)
+        if below is None:
+            break
+        relation, scalar = below
+    return relation, scalar
 
 
 def _input_column(relation: Relation, scalar: Scalar) -> tuple[Relation, Scalar] | None:
@@ -202,25 +208,27 @@ def _input_column(relation: Relation, scalar: Scalar) -> tuple[Relation, Scalar]
             return None
 
 
-class _Cutter:
-    """Splits an expression into atoms that can be enumerated."""
+class Cutter:
+    """Splits an expression into atoms that can be enumerated: of the fewest values, or the ``least`` ones."""
 
-    def __init__(self, numbers: Iterator[int]) -> None:
-        self._numbers = numbers
+    def __init__(self, numbers: Iterator[int], least: bool = False) -> None:
+        self._numbers, self._least = numbers, least
 
-    def cut(self, relation: Relation, scalar: Scalar) -> _Cut | None:
+    def cut(self, relation: Relation, scalar: Scalar) -> Cut | None:
         if isinstance(scalar, Literal):
-            return _Cut(scalar, {})
+            return Cut(scalar, {})
         atom = self._atom(relation, scalar, _tight_fact(relation, scalar))
         if isinstance(scalar, Ref):
             deeper = None if atom else _input_column(relation, scalar)
             return self.cut(*deeper) if deeper else atom
         inside = self._over_arguments(relation, scalar)
+        if inside is not None and self._least:
+            return inside
         if inside is None or (atom and atom.size < inside.size and _is_list(scalar, relation)):
             return atom
         return inside
 
-    def _over_arguments(self, relation: Relation, call: Call) -> _Cut | None:
+    def _over_arguments(self, relation: Relation, call: Call) -> Cut | None:
         """Return the call over the atoms of its arguments, if there are not too many combinations."""
         days = day_argument(call)
         parts = []
@@ -236,10 +244,10 @@ class _Cutter:
         for part in parts:
             atoms |= {scalar: atoms.get(scalar, atom) for scalar, atom in part.atoms.items()}
         named = tuple(_renamed(part, atoms) for part in parts)
-        cut = _Cut(Call(call.function, named, call.type), atoms)
+        cut = Cut(Call(call.function, named, call.type), atoms)
         return cut if cut.size <= MOST_COMBINATIONS else None
 
-    def _atom(self, relation: Relation, scalar: Scalar, fact: Fact) -> _Cut | None:
+    def _atom(self, relation: Relation, scalar: Scalar, fact: Fact) -> Cut | None:
         """Return an atom with the values of a subexpression by its fact, or None."""
         table: str | None = None
         match fact.domain:
@@ -267,7 +275,7 @@ class _Cutter:
                 return None
         return self._named(scalar, fact, size, sql, table)
 
-    def dates(self, scalar: Scalar, fact: Fact) -> _Cut | None:
+    def dates(self, scalar: Scalar, fact: Fact) -> Cut | None:
         """Return an atom with the days in the range of a DATE, or None."""
         ends = fact.domain
         if not isinstance(ends, Interval) or not ends.finite:
@@ -278,7 +286,7 @@ class _Cutter:
         sql = f"SELECT {_cast_number('range', fact.type)} FROM range({first}, {last + 1})"
         return self._named(scalar, fact, last - first + 1, sql, None)
 
-    def midnights(self, scalar: Scalar, fact: Fact) -> _Cut | None:
+    def midnights(self, scalar: Scalar, fact: Fact) -> Cut | None:
         """Return an atom with the midnights of all days in the range of a TIMESTAMP, or None."""
         if fact.type.sql != "TIMESTAMP" or not isinstance(fact.domain, Interval) or not fact.domain.finite:
             return None
@@ -288,13 +296,13 @@ class _Cutter:
         sql = f"SELECT CAST(DATE '1970-01-01' + range::INTEGER AS TIMESTAMP) FROM range({first}, {last + 1})"
         return self._named(scalar, fact, last - first + 1, sql, None)
 
-    def _named(self, scalar: Scalar, fact: Fact, size: int, sql: str, table: str | None) -> _Cut:
+    def _named(self, scalar: Scalar, fact: Fact, size: int, sql: str, table: str | None) -> Cut:
         sql = f"{sql} UNION ALL SELECT NULL" if fact.nullable else sql
         atom = _Atom(f"v{next(self._numbers)}", Fact(fact.type, nullable=True), size + 1, sql, table)
-        return _Cut(Ref(atom.name), {scalar: atom})
+        return Cut(Ref(atom.name), {scalar: atom})
 
 
-def _renamed(part: _Cut, atoms: dict[Scalar, _Atom]) -> Scalar:
+def _renamed(part: Cut, atoms: dict[Scalar, _Atom]) -> Scalar:
     """Return an argument with the names that its atoms have in the call."""
     names = {atom.name: Ref(atoms[scalar].name) for scalar, atom in part.atoms.items()}
 
@@ -377,7 +385,44 @@ def _quoted(name: str) -> str:
 # ---- the values --------------------------------------------------------------------------------------
 
 
-def _values_over(cut: _Cut, type: Type, evaluate: Evaluate) -> KeyList | None:
+def together(cuts: Sequence[Cut], most: int) -> str | None:
+    """Return SQL for the values of several expressions; None if their atoms have too many, or tables."""
+    atoms: dict[Scalar, _Atom] = {}
+    for cut in cuts:
+        atoms |= {scalar: atoms.get(scalar, atom) for scalar, atom in cut.atoms.items()}
+    if Cut(cuts[0].scalar, atoms).size > most or any(atom.table is not None for atom in atoms.values()):
+        return None
+    facts = {atom.name: atom.fact for atom in atoms.values()}
+    try:
+        listed = ", ".join(sql_of(_renamed(cut, atoms), facts.__getitem__, str) for cut in cuts)
+    except Error:
+        return None
+    sources = ", ".join(f"({atom.sql}) AS s{atom.name}({atom.name})" for atom in atoms.values())
+    return f"SELECT DISTINCT {listed} FROM {sources}"
+
+
+def remembered_rows(query: str, evaluate: Evaluate) -> Sequence[tuple[Value, ...]] | None:
+    """Return the rows of SQL that reads no table; None if it fails, or has too many."""
+    with _LOCK:
+        if query in _ROWS:
+            return _ROWS[query]
+    try:
+        _, rows = evaluate(query, (), MOST_TOGETHER)
+    except Error as error:
+        if error.code.startswith("D6"):  # interrupted: they may still exist
+            raise
+        return None
+    if len(rows) > MOST_TOGETHER:
+        return None
+    with _LOCK:
+        if len(query) <= _CACHED and len(rows) <= MOST_VALUES:
+            _ROWS[query] = rows
+        if len(_ROWS) > _CACHE_SIZE:
+            del _ROWS[next(iter(_ROWS))]
+    return rows
+
+
+def _values_over(cut: Cut, type: Type, evaluate: Evaluate) -> KeyList | None:
     """Return the values of the expression over all combinations of its atoms, or None."""
     facts = {atom.name: atom.fact for atom in cut.atoms.values()}
     try:

@@ -1,4 +1,4 @@
-"""Combinations of public keys: those that the query's own conditions leave, and those of listed rows.
+"""Combinations of public keys: those that conditions leave, those of listed rows, and those of one value.
 
     SELECT cohort, week, COUNT(*) FROM ... WHERE week >= cohort GROUP BY cohort, week
 
@@ -24,6 +24,7 @@ from collections.abc import Mapping, Sequence
 from math import prod
 
 from dpsql.bind.expressions.key_domains import python_key, values_sql
+from dpsql.bind.expressions.keys_of_one_value import keys_of_one_value
 from dpsql.bind.scope.public_facts import Evaluate
 from dpsql.errors import Error
 from dpsql.facts.schema import fact_of, facts_of
@@ -64,6 +65,10 @@ def key_pairs(
     facts = facts_of(relation)
     key_facts = {_name(i): Fact(fact_of(key, facts).type) for i, key in listed.items()}
     rows = _of_listed_rows(relation, listed, key_facts)
+    held = {place for each in rows for place in each.places}
+    others = {i: key for i, key in listed.items() if i not in held}
+    types = {i: key_facts[_name(i)].type for i in others}
+    rows += keys_of_one_value(relation, others, types, lists, evaluate)
     in_rows = [frozenset(map(_name, each.places)) for each in rows]
     alone = frozenset().union(*in_rows)  # a condition on one of these leaves fewer rows
     conditions = [each for each in _conditions(relation, listed) if len(refs(each)) > 1 or refs(each) & alone]

@@ -1,0 +1,89 @@
+"""Combinations of keys that are computed from the same values.
+
+    GROUP BY age // 10, age >= 18                      14 pairs, not 26: nobody of 40 is a minor
+    GROUP BY year(day), date_trunc('quarter', day)     a quarter is of one year
+    GROUP BY ward, lower(ward)
+
+Claim   a combination that is left out has no row that keeps to its declarations.
+Proof   Each key of a row is a function of the row's values of the key's atoms (key_domains.py), and atoms of
+        two keys that are the same expression have the same value there. All combinations of the values of
+        all atoms are tried. A row with another value of an atom does not keep to its declaration: it is in
+        no group, as one whose key is in no list is, and nothing is told by that.
+Test    grammar_tests/keys/of_one_value.sql, tests/unit/test_keys_of_one_value.py
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import count
+
+from dpsql.bind.expressions.key_domains import (
+    MOST_COMBINATIONS,
+    Cut,
+    Cutter,
+    definition_of,
+    python_key,
+    remembered_rows,
+    together,
+)
+from dpsql.bind.scope.public_facts import Evaluate
+from dpsql.ir.column import Categories, Type, Value
+from dpsql.ir.measure import KeyList, KeyPairs
+from dpsql.ir.relation import Relation
+from dpsql.ir.scalar import Scalar
+
+
+def keys_of_one_value(
+    relation: Relation,
+    keys: Mapping[int, Scalar],
+    types: Mapping[int, Type],
+    lists: Sequence[KeyList | None],
+    evaluate: Evaluate,
+) -> list[KeyPairs]:
+    """Return the combinations of the keys at these places, of those that share an atom."""
+    cutter = Cutter(count(), least=True)
+    found = ((place, cutter.cut(*definition_of(relation, key))) for place, key in keys.items())
+    cuts = {place: cut for place, cut in found if cut is not None and cut.atoms}
+    pairs = (_tried(places, cuts, types, lists, evaluate) for places in _sharing(cuts))
+    return [each for each in pairs if each is not None]
+
+
+def _sharing(cuts: Mapping[int, Cut]) -> list[tuple[int, ...]]:
+    """Return the places of keys that share atoms, directly or by way of others."""
+    groups: list[tuple[frozenset[int], frozenset[Scalar]]] = []
+    for place, cut in cuts.items():
+        places, atoms = frozenset((place,)), frozenset(cut.atoms)
+        for others in [each for each in groups if each[1] & atoms]:
+            groups.remove(others)
+            places, atoms = places | others[0], atoms | others[1]
+        groups.append((places, atoms))
+    return [tuple(sorted(places)) for places, _ in groups if len(places) > 1]
+
+
+def _tried(
+    places: tuple[int, ...],
+    cuts: Mapping[int, Cut],
+    types: Mapping[int, Type],
+    lists: Sequence[KeyList | None],
+    evaluate: Evaluate,
+) -> KeyPairs | None:
+    """Return the combinations of the keys over all values of their atoms; None if there are too many."""
+    query = together([cuts[place] for place in places], MOST_COMBINATIONS)
+    rows = None if query is None else remembered_rows(query, evaluate)
+    if rows is None:
+        return None
+    values = [_listed(lists[place]) for place in places]
+    kept = dict[tuple[Value, ...], None]()
+    for row in rows:
+        own = tuple(python_key(value, types[place]) for place, value in zip(places, row, strict=True))
+        if any(value is None and given is not None for value, given in zip(own, row, strict=True)):
+            return None  # no constant: NaN, infinity, a date that Python does not have
+        if all(value in among for value, among in zip(own, values, strict=True)):
+            kept[own] = None
+    return KeyPairs(places, tuple(kept))
+
+
+def _listed(key_list: KeyList | None) -> frozenset[Value]:
+    assert key_list is not None
+    assert isinstance(key_list.domain, Categories)
+    return frozenset((*key_list.domain.values, *([None] if key_list.null else ())))

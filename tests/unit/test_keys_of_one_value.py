@@ -1,0 +1,120 @@
+"""Keys of the same values: their groups are the combinations that some value has, and no others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import duckdb
+import pytest
+
+import dpsql
+from dpsql.audit import plan_of
+from dpsql.bind.expressions import key_domains, keys_of_one_value
+from dpsql.ir.plan import PublicKeys
+from dpsql.session import Session
+
+POLICY = """
+[budget]
+epsilon = 1000.0
+delta = 1e-6
+[unit]
+name = "person"
+table = "people"
+key = "id"
+[tables.people.columns]
+age = { range = [0, 99] }
+size = { range = [0, 9] }
+born = { range = [2020-01-01, 2021-12-31] }
+town = { values = ["a", "b"] }
+kind = {}
+"""
+
+TABLES = """
+CREATE TABLE people AS
+SELECT i AS id, i % 100 AS age, i % 10 AS size, DATE '2020-01-01' + (i % 731)::INTEGER AS born,
+    ['a', 'b'][1 + i % 2] AS town, 'k' || i % 3 AS kind FROM range(7310) AS t(i);
+ALTER TABLE people ALTER age SET NOT NULL;
+ALTER TABLE people ALTER born SET NOT NULL;
+ALTER TABLE people ALTER size SET NOT NULL;
+ALTER TABLE people ALTER town SET NOT NULL;
+"""
+
+
+@pytest.fixture(scope="module")
+def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
+    path = tmp_path_factory.mktemp("values") / "people.duckdb"
+    with duckdb.connect(str(path)) as connection:
+        connection.execute(TABLES)
+    path.with_suffix(".toml").write_text(POLICY)
+    with dpsql.connect(path) as connection:
+        yield connection._open()
+
+
+def shown(session: Session, sql: str) -> set[tuple[object, ...]]:
+    (planned,) = plan_of(session, sql, 1.0).measures
+    assert isinstance(planned.rule, PublicKeys)
+    groups = planned.rule.groups()
+    assert len(set(groups)) == len(groups)
+    return set(groups)
+
+
+def occurring(sql: str) -> set[tuple[object, ...]]:
+    with duckdb.connect() as connection:
+        connection.execute(TABLES)
+        return {row[:-1] for row in connection.execute(sql).fetchall()}
+
+
+EXACT = (
+    "SELECT age // 10, age >= 18, COUNT(*) FROM people GROUP BY ALL",
+    "SELECT age, age % 7, COUNT(*) FROM people GROUP BY ALL",
+    "SELECT year(born), date_trunc('month', born), COUNT(*) FROM people GROUP BY ALL",
+    "SELECT year(born), month(born), quarter(born), COUNT(*) FROM people GROUP BY ALL",
+    "SELECT town, upper(town), COUNT(*) FROM people GROUP BY ALL",
+    "SELECT a, b, COUNT(*) FROM (SELECT age // 25 a, age > 30 b FROM people WHERE age < 90) GROUP BY ALL",
+    "SELECT age // 10, age % 10, COUNT(*) FROM people WHERE age // 10 > age % 10 GROUP BY ALL",
+    "SELECT age < 50, age // 10, COUNT(*) FROM people WHERE age // 10 IN (2, 7) GROUP BY ALL",
+)
+"""Queries whose listed groups are those of the rows: all values occur."""
+
+FREE = (
+    ("SELECT age // 10, size < 5, COUNT(*) FROM people GROUP BY ALL", 20),
+    ("SELECT age < 50, town, size, COUNT(*) FROM people GROUP BY ALL", 40),
+)
+"""Keys of different values, and how many combinations there are."""
+
+
+@pytest.mark.parametrize("sql", EXACT)
+def test_groups_are_those_of_some_value(session: Session, sql: str) -> None:
+    assert shown(session, sql) == occurring(sql)
+
+
+@pytest.mark.parametrize(("sql", "groups"), FREE)
+def test_keys_of_different_values_are_combined_freely(session: Session, sql: str, groups: int) -> None:
+    assert len(shown(session, sql)) == groups
+
+
+def test_too_many_values_are_combined_freely(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    sql = "SELECT age // 20, age >= 20, COUNT(*) FROM people GROUP BY ALL"
+    with monkeypatch.context() as patch:
+        patch.setattr(keys_of_one_value, "MOST_COMBINATIONS", 90)
+        assert len(shown(session, sql)) == 10
+    with monkeypatch.context() as patch:
+        patch.setattr(key_domains, "_ROWS", {})
+        patch.setattr(key_domains, "MOST_TOGETHER", 4)
+        assert len(shown(session, sql)) == 10
+    assert len(shown(session, sql)) == 5
+
+
+def test_rows_that_break_their_declarations_are_in_no_other_group(tmp_path: Path) -> None:
+    """An age of -60 has a pair of keys that no age of the range has: both are listed, the pair is not."""
+    path = tmp_path / "people.duckdb"
+    with duckdb.connect(str(path)) as connection:
+        connection.execute(TABLES)
+        connection.execute("UPDATE people SET age = -60 WHERE id % 2 = 0")
+    path.with_suffix(".toml").write_text(POLICY)
+    sql = "SELECT abs(age) // 50 AS a, age >= 50 AS b, COUNT(*) AS n FROM people GROUP BY ALL"
+    with dpsql.connect(path) as db:
+        found = {tuple(row[:2]): row[2] for row in db.execute(sql, epsilon=1.0).rows}
+    assert found.keys() == {(0, False), (1, True)}
+    assert all(abs(n - 7310 / 4) < 200 for n in found.values())
