@@ -9,7 +9,9 @@ Proof   An expression has one value for a row, which is that of the same express
         is made of: filters, windows and joins keep the columns of a row, except of the side that an outer
         join may leave empty; projections and groups name them. Each row below satisfies the condition of its
         filter, or of its inner join. The expression in a condition is the same one, column by column, so the
-        condition holds of its value, as it would of a column's.
+        condition holds of its value, as it would of a column's. Only constants are read beside it: the range
+        of a column may be a guess (row_guesses.py). Numbers of 32 bits are compared by what is left of them,
+        so conditions with these are not read.
 Test    grammar_tests/keys/conditions_on_expressions.sql, tests/unit/test_conditions_met.py
 
 Conditions on columns are no part of this: they narrow the facts of the columns (schema.py).
@@ -19,6 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dpsql.facts.row_guesses import guessed
 from dpsql.facts.schema import fact_of, facts_of, narrow
 from dpsql.ir.column import Fact
 from dpsql.ir.relation import Aggregate, Filter, Join, JoinKind, Project, Relation, Window
@@ -32,13 +35,22 @@ def fact_where_met(relation: Relation, scalar: Scalar) -> Fact:
     """Return the fact of an expression over a relation, narrowed by the conditions below that contain it."""
     fact = fact_of(scalar, facts_of(relation))
     for below, here, condition in _conditions(relation, scalar):
-        stated = _with(condition, here, Ref(_NAME))
-        if _NAME not in refs(stated):
+        stated = _with(condition, here, Ref(_NAME)) if isinstance(here, Call) else condition
+        if refs(stated) != {_NAME} or _NAME in facts_of(below):
             continue
         facts = {**facts_of(below), _NAME: fact}
-        narrow(facts, stated)
-        fact = facts[_NAME]
+        if not _of_32_bits(stated, facts):
+            narrow(facts, stated)
+            fact = facts[_NAME]
     return fact
+
+
+def narrowed_by_guess(relation: Relation, scalar: Scalar) -> bool:
+    """Whether the range of a column may be that of a guess with which a condition compares it."""
+    return any(
+        refs(here) <= refs(condition) and len(refs(condition)) > len(refs(here)) and guessed(below, condition)
+        for below, here, condition in _conditions(relation, scalar)
+    )
 
 
 def _conditions(relation: Relation, scalar: Scalar) -> Iterator[tuple[Relation, Scalar, Scalar]]:
@@ -58,7 +70,7 @@ def _conditions(relation: Relation, scalar: Scalar) -> Iterator[tuple[Relation, 
                 if fact_of(scalar, facts_of(below)).type != kind:
                     return
             case Join(kind=joined, left=left, right=right):
-                if joined is JoinKind.INNER and relation.condition is not None and isinstance(scalar, Call):
+                if joined is JoinKind.INNER and relation.condition is not None:
                     yield from ((relation, scalar, part) for part in conjuncts(relation.condition))
                 if refs(scalar) <= facts_of(left).keys() and joined is not JoinKind.FULL:
                     below = left
@@ -68,9 +80,15 @@ def _conditions(relation: Relation, scalar: Scalar) -> Iterator[tuple[Relation, 
                     return
             case _:
                 return
-        if condition is not None and isinstance(scalar, Call):
+        if condition is not None:
             yield from ((below, scalar, part) for part in conjuncts(condition))
         relation = below
+
+
+def _of_32_bits(condition: Scalar, facts: dict[str, Fact]) -> bool:
+    """Whether a condition compares numbers of 32 bits."""
+    parts = condition.arguments if isinstance(condition, Call) else ()
+    return fact_of(condition, facts).type.sql == "FLOAT" or any(_of_32_bits(part, facts) for part in parts)
 
 
 def _with(scalar: Scalar, one: Scalar, other: Scalar) -> Scalar:

@@ -43,7 +43,7 @@ OF_ANYTHING = frozenset(
 )
 OF_NUMBERS = frozenset("+ - * / // % negate abs sign floor ceil round greatest least cast".split())
 OF_TEXTS = frozenset("like ilike starts_with ends_with contains lower upper trim length ||".split())
-OF_CONSTANTS = frozenset("substring left right split_part strpos replace ltrim rtrim".split())
+OF_CONSTANTS = frozenset("substring left right strpos replace ltrim rtrim".split())
 """Of a text, where all arguments after it are constants."""
 
 OF_DATES = frozenset("year quarter month day dayofweek isodow dayofyear dayname monthname -".split())

@@ -242,7 +242,7 @@ class Sealed:
         try:
             if self._process is not None and self._loaded is not None and self._process.usable:
                 with suppress(Full):  # it has ended: the next statement starts another
-                    self._process.wake(*held)
+                    self._process.wake(*held, self._seconds, self._patience)
         finally:
             self._lock.release()
 

@@ -94,6 +94,7 @@ class Process:
         self.worn = False
         self._midway = False  # between a request and the end of its reply; for good, if that was interrupted
         self._owed = 0  # replies that nobody has waited for
+        self._waking: tuple[float, float] | None = None  # limits of the first of them, if it was woken by it
         self.took, self.waited = 0.0, 0.0  # seconds of the last run: those that count, and all
 
     def open(self, settings: list[str], memory: int) -> None:
@@ -123,12 +124,15 @@ class Process:
         """
         self._load(("arrays", table, casts, arrays), wait)
 
-    def wake(self, sql: str, parameters: list[list[object]]) -> None:
+    def wake(self, sql: str, parameters: list[list[object]], seconds: float, patience: float) -> None:
         """Let the process bind a statement, and do not wait: whether it can is not told.
 
-        A process that slept while others computed starts slowly: two of four milliseconds were that.
+        A process that slept while others computed starts slowly: two of four milliseconds were that. Who asks
+        next waits for it within these limits of time.
         """
-        self._load(("wake", sql, parameters), wait=False)
+        if not self._owed:
+            self._load(("wake", sql, parameters), wait=False)
+            self._waking = seconds, patience
 
     def _load(self, request: tuple[Any, ...], wait: bool) -> None:
         if wait or self._owed >= _MOST_OWED:
@@ -195,7 +199,8 @@ class Process:
             if request is not None:
                 self._send(request)
             while self._owed:
-                self._reply(failed)
+                waking, self._waking = self._waking, None
+                self._reply(failed, None if waking is None else _Limit(self._pid, *waking))
                 self._owed -= 1
             limit = None if seconds is None else _Limit(self._pid, *seconds)
             try:

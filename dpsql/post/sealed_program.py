@@ -150,7 +150,8 @@ class _Serving:
     def _wake(self, sql: str, parameters: list[list[object]]) -> tuple[Any, ...]:
         """Bind a statement for nothing: what runs after that finds the processor's caches full."""
         assert self._connection is not None
-        with suppress(duckdb.Error):  # whoever runs it hears of it
+        self._hold()
+        with suppress(duckdb.Error, MemoryError):  # whoever runs it hears of it
             self._connection.execute(f"DESCRIBE {sql}", parameters)
         return ("awake",)
 

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pytest
@@ -185,8 +186,24 @@ def test_a_statement_that_nobody_waits_for_fails_the_next_one(process: Process) 
 
 def test_what_it_is_woken_with_is_heard_of_by_nobody(process: Process) -> None:
     for sql in ("SELECT nothing", "SELECT 1; SELECT 2", "SELECT error('no')", "DROP TABLE t", "SELECT 3"):
-        process.wake(sql, [])
-    assert rows(process, "SELECT 42") == [(42,)]
+        process.wake(sql, [], PATIENCE, PATIENCE)
+        assert rows(process, "SELECT 42") == [(42,)]
+
+
+def test_nobody_waits_for_a_process_that_is_not_woken(process: Process) -> None:
+    """It stands still, or takes long: it has the statement's own limits."""
+    os.kill(process._pid, signal.SIGSTOP)
+    process.wake("SELECT 42", [], 0.1, 0.3)
+    with pytest.raises(Late):
+        rows(process, "SELECT 42")
+    assert not process.usable
+
+
+def test_it_is_woken_by_one_statement_at_a_time(process: Process) -> None:
+    process.load("CREATE TABLE t (x INTEGER)", wait=False)
+    process.wake("SELECT nothing", [], 0.0, 0.0)
+    process.load("INSERT INTO t VALUES (42)", wait=False)
+    assert rows(process, "FROM t") == [(42,)]
 
 
 COMPUTED = "SELECT upper(ward) AS w, AVG(age) AS age FROM patients GROUP BY ward"
@@ -197,9 +214,9 @@ def test_it_is_woken_for_what_it_will_run(clinic: Path, monkeypatch: pytest.Monk
     """And for nothing else; if it has ended, or another thread's statement runs, nobody waits or fails."""
     woken, wake = list[str](), Process.wake
 
-    def seen(process: Process, sql: str, parameters: list[list[object]]) -> None:
+    def seen(process: Process, sql: str, *others: Any) -> None:
         woken.append(sql)
-        wake(process, sql, parameters)
+        wake(process, sql, *others)
 
     monkeypatch.setattr(Process, "wake", seen)
     with dpsql.connect(clinic) as db:
@@ -224,7 +241,7 @@ def test_it_is_woken_for_what_it_will_run(clinic: Path, monkeypatch: pytest.Monk
         assert len(woken) == 2
 
 
-def ended(process: Process, sql: str, parameters: list[list[object]]) -> None:
+def ended(process: Process, *given: object) -> None:
     process.kill()
     process.end()
     raise Full

@@ -265,7 +265,7 @@ def listed() -> list[str]:
 FACTS = {f"{x}{i}": Fact(type_named(name.strip())) for i, name in enumerate(ENDS) for x in "xy"}
 RELATION = Scan("ends", tuple(ScanColumn(name, name, fact) for name, fact in FACTS.items()), (), None)
 CONSTANTS: dict[str, tuple[str | int, ...]] = {
-    **{"substring": (-3, 2), "left": (2,), "right": (2,), "split_part": ("z", 2)},
+    **{"substring": (-3, 2), "left": (2,), "right": (2,)},
     **{"strpos": ("z",), "replace": ("z", "xyz")},
 }
 UNITS = (

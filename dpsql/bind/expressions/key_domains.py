@@ -28,7 +28,7 @@ from itertools import count
 from dpsql.bind.expressions.whole_days import day_argument
 from dpsql.bind.scope.public_facts import Evaluate, python_value
 from dpsql.errors import Error
-from dpsql.facts.conditions_met import fact_where_met
+from dpsql.facts.conditions_met import fact_where_met, narrowed_by_guess
 from dpsql.facts.public_origin import public_origin
 from dpsql.facts.row_guesses import guessed
 from dpsql.facts.schema import fact_of, facts_of
@@ -61,6 +61,9 @@ _CONSECUTIVE = frozenset(
     "// length date_diff year quarter month week isoyear isodow dayofweek dayofyear day hour minute".split()
 )
 """Functions whose values are all whole numbers between two of them."""
+
+_SHIFTING = frozenset("+ - negate cast coalesce greatest least".split())
+"""Functions that keep that of their arguments."""
 
 _WITHIN_DAYS = ("hour", "minute", "second", "millisecond", "microsecond")
 """Periods that are not whole days."""
@@ -130,6 +133,8 @@ def enumerate_key(relation: Relation, scalar: Scalar, evaluate: Evaluate) -> Key
     fact = fact_where_met(relation, scalar)
     if isinstance(fact.domain, Categories | Listed):
         return KeyList(fact.domain, fact.nullable)
+    if narrowed_by_guess(relation, scalar):
+        return None
     computed = definition_of(relation, scalar)
     cut = None if isinstance(computed[1], Ref) else Cutter(count()).cut(*computed)
     image = None if cut is None else _values_over(cut, fact.type, evaluate)
@@ -137,9 +142,18 @@ def enumerate_key(relation: Relation, scalar: Scalar, evaluate: Evaluate) -> Key
         image = _values_over(periods, fact.type, evaluate)
     if image is not None:
         return KeyList(_within(image.domain, fact), image.null and fact.nullable)
-    if isinstance(scalar, Call) and scalar.function not in _CONSECUTIVE:
-        fact = fact_of(scalar, facts_of(relation))  # a condition leaves a range of multiples of something
+    if not _is_consecutive(computed[1]):  # a condition leaves a range of multiples of something, say
+        fact = fact_of(computed[1], facts_of(computed[0]))
     return None if guessed(relation, scalar) else _of_range(fact)
+
+
+def _is_consecutive(scalar: Scalar) -> bool:
+    """Whether all whole numbers between two values of an expression may be values too."""
+    if not isinstance(scalar, Call):
+        return True
+    return scalar.function in _CONSECUTIVE or (
+        scalar.function in _SHIFTING and all(map(_is_consecutive, scalar.arguments))
+    )
 
 
 def _within(values: Categories | Listed, fact: Fact) -> Categories | Listed:

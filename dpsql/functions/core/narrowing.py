@@ -36,6 +36,7 @@ from dpsql.ir.column import (
     Type,
     Value,
     comparable,
+    decimal_size,
     range_of,
     unique,
 )
@@ -46,6 +47,10 @@ FactOf: TypeAlias = Callable[[Scalar], Fact]
 
 _FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "=", "<>": "<>"}
 _OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "=": "<>", "<>": "="}
+
+
+_DIGITS = 15
+"""The most digits of decimals of which no other is the same DOUBLE."""
 
 
 def narrow(facts: dict[str, Fact], condition: Scalar, fact_of: FactOf, *, true: bool = True) -> None:
@@ -239,7 +244,8 @@ def _limit(fact: Fact, bound: Fact) -> tuple[Interval, bool]:
     """Return the bound's range in units of the column, and whether integers are exact there."""
     limit = range_of(bound)
     if bound.type.kind is fact.type.kind or (bound.type.numeric and fact.type.numeric):
-        return limit, max(-limit.low, limit.high) < 2**53
+        rounded = bound.type.kind is Kind.DECIMAL and decimal_size(bound.type)[0] > _DIGITS
+        return limit, max(-limit.low, limit.high) < 2**53 and not rounded
     day = 86_400_000_000  # a DATE counts days and a TIMESTAMP microseconds
     if fact.type.kind is Kind.DATE and bound.type.kind in (Kind.TIMESTAMP, Kind.TIMESTAMPTZ):
         low, high = (end if math.isinf(end) else math.floor(end / day) for end in (limit.low, limit.high))
