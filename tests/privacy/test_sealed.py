@@ -184,6 +184,19 @@ def test_a_statement_that_nobody_waits_for_fails_the_next_one(process: Process) 
     assert rows(process, "SELECT count(*), max(i) FROM t") == [(100, 99)]
 
 
+def test_no_call_fails_for_what_is_known_of_a_column(process: Process) -> None:
+    """DuckDB 2.0 cannot plan SPLIT_PART of a column of NULLs alone where it reads what is known of it."""
+    failing = "SELECT count(*) FROM t WHERE split_part(x, 'a', 1) = 'x'"
+    nothing = "CREATE TABLE t AS SELECT CAST(NULL AS VARCHAR) AS x FROM range(10)"
+    process.load(nothing)
+    with pytest.raises(Failed):
+        rows(process, failing)
+    process.close()
+    process.open([*SETTINGS], 64 * MEGABYTE)
+    process.load(nothing)
+    assert rows(process, failing) == [(0,)]
+
+
 def test_what_it_is_woken_with_is_heard_of_by_nobody(process: Process) -> None:
     for sql in ("SELECT nothing", "SELECT 1; SELECT 2", "SELECT error('no')", "DROP TABLE t", "SELECT 3"):
         process.wake(sql, [], PATIENCE, PATIENCE)
