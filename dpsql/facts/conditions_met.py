@@ -21,7 +21,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dpsql.facts.row_guesses import guessed
 from dpsql.facts.schema import fact_of, facts_of, narrow
 from dpsql.ir.column import Fact
 from dpsql.ir.relation import Aggregate, Filter, Join, JoinKind, Project, Relation, Window
@@ -43,14 +42,6 @@ def fact_where_met(relation: Relation, scalar: Scalar) -> Fact:
             narrow(facts, stated)
             fact = facts[_NAME]
     return fact
-
-
-def narrowed_by_guess(relation: Relation, scalar: Scalar) -> bool:
-    """Whether the range of a column may be that of a guess with which a condition compares it."""
-    return any(
-        refs(here) <= refs(condition) and len(refs(condition)) > len(refs(here)) and guessed(below, condition)
-        for below, here, condition in _conditions(relation, scalar)
-    )
 
 
 def _conditions(relation: Relation, scalar: Scalar) -> Iterator[tuple[Relation, Scalar, Scalar]]:

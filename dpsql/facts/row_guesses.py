@@ -9,9 +9,11 @@ guaranteed to be.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from dpsql.facts.schema import facts_of
 from dpsql.ir.relation import Aggregate, Filter, Join, Project, Relation, Scan, Union, Window
-from dpsql.ir.scalar import Scalar, refs
+from dpsql.ir.scalar import Scalar, conjuncts, refs
 
 _COUNTS = frozenset("count sum row_number rank dense_rank ntile".split())
 
@@ -46,3 +48,47 @@ def _is_guessed(relation: Relation, name: str) -> bool:
             return any(name in facts_of(side) and _is_guessed(side, name) for side in (left, right))
         case _:
             return False
+
+
+def narrowed_by_guess(relation: Relation, scalar: Scalar) -> bool:
+    """Whether a condition below compares a column of the scalar with a guess: its range may be one, too."""
+    return _is_narrowed(relation, refs(scalar))
+
+
+def _is_narrowed(relation: Relation, names: frozenset[str]) -> bool:
+    if not names:
+        return False
+    match relation:
+        case Filter(source, condition):
+            return _compared(source, condition, names) or _is_narrowed(source, names)
+        case Window(source, call):
+            read = _refs_of(call.arguments) if call.name in names else frozenset()
+            return _is_narrowed(source, names - {call.name} | read)
+        case Project(source, columns):
+            return _is_narrowed(source, _refs_of(each.scalar for each in columns if each.name in names))
+        case Aggregate(source, keys, calls):
+            read = _refs_of(key.scalar for key in keys if key.name in names)
+            for made in calls:
+                if made.name in names and made.argument is not None:
+                    read |= _refs_of((made.argument, *made.others))
+            return _is_narrowed(source, read)
+        case Join(_, left, right, condition):
+            if condition is not None and _compared(relation, condition, names):
+                return True
+            return any(_is_narrowed(side, names & facts_of(side).keys()) for side in (left, right))
+        case Union(left, right):
+            return any(_is_narrowed(side, names) for side in (left, right))
+        case _:
+            return False
+
+
+def _compared(relation: Relation, condition: Scalar, names: frozenset[str]) -> bool:
+    return any(
+        refs(part) & names and len(refs(part)) > 1 and guessed(relation, part)
+        for part in conjuncts(condition)
+    )
+
+
+def _refs_of(scalars: Iterable[Scalar]) -> frozenset[str]:
+    """Return the names of all columns that these read."""
+    return frozenset().union(*map(refs, scalars))

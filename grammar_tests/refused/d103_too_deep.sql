@@ -29,3 +29,8 @@ SELECT COUNT(*) FROM patients WHERE last_day(last_day(last_day(last_day(last_day
 -- outcome: refused D103 at 1:76
 -- instead: SELECT COUNT(*) FROM patients WHERE income > 3
 SELECT COUNT(*) FROM patients WHERE decimal(decimal(decimal(decimal(decimal(income))))) > 3;
+
+-- case: aliases that double each other
+-- outcome: refused D103
+-- instead: SELECT SUM(b) FROM (SELECT a + a AS b FROM (SELECT age + age AS a FROM patients))
+SELECT SUM(a11) FROM (SELECT age AS a0, a0 + a0 AS a1, a1 + a1 AS a2, a2 + a2 AS a3, a3 + a3 AS a4, a4 + a4 AS a5, a5 + a5 AS a6, a6 + a6 AS a7, a7 + a7 AS a8, a8 + a8 AS a9, a9 + a9 AS a10, a10 + a10 AS a11 FROM patients);

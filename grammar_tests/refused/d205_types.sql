@@ -268,3 +268,8 @@ SELECT COUNT(*) FROM visits WHERE visited_on < DATE '2024-02-31';
 -- outcome: refused D205 at 1:43
 -- instead: SELECT COUNT(*) FROM patients WHERE age < TRY_CAST('x' AS INTEGER)
 SELECT COUNT(*) FROM patients WHERE age < CAST('x' AS INTEGER);
+
+-- case: a text in a tuple, which DuckDB compares as a text there
+-- outcome: refused D205 at 1:36
+-- instead: SELECT COUNT(*) FROM visits WHERE (visited_on, urgent) = (DATE '2024-01-31', true)
+SELECT COUNT(*) FROM visits WHERE (visited_on, urgent) = ('2024-01-31', true);

@@ -10,7 +10,7 @@ import pytest
 
 import dpsql
 from dpsql.audit import plan_of
-from dpsql.bind.expressions import key_domains, keys_of_one_value
+from dpsql.bind.expressions import key_domains, key_pairs, keys_of_one_value
 from dpsql.ir.plan import PublicKeys
 from dpsql.session import Session
 
@@ -28,16 +28,25 @@ size = { range = [0, 9] }
 born = { range = [2020-01-01, 2021-12-31] }
 town = { values = ["a", "b"] }
 kind = {}
+w = { range = [-1, 1] }
+[tables.visits]
+unit = { column = "id" }
+rows_per_unit = 5
+[tables.visits.columns]
+id = {}
 """
 
 TABLES = """
+CREATE TABLE visits AS SELECT i % 700 AS id FROM range(2000) AS t(i);
 CREATE TABLE people AS
 SELECT i AS id, i % 100 AS age, i % 10 AS size, DATE '2020-01-01' + (i % 731)::INTEGER AS born,
-    ['a', 'b'][1 + i % 2] AS town, 'k' || i % 3 AS kind FROM range(7310) AS t(i);
+    ['a', 'b'][1 + i % 2] AS town, 'k' || i % 3 AS kind,
+    (i % 21 - 10) / 10.0::DOUBLE AS w FROM range(7310) AS t(i);
 ALTER TABLE people ALTER age SET NOT NULL;
 ALTER TABLE people ALTER born SET NOT NULL;
 ALTER TABLE people ALTER size SET NOT NULL;
 ALTER TABLE people ALTER town SET NOT NULL;
+ALTER TABLE people ALTER w SET NOT NULL;
 """
 
 
@@ -118,3 +127,23 @@ def test_rows_that_break_their_declarations_are_in_no_other_group(tmp_path: Path
         found = {tuple(row[:2]): row[2] for row in db.execute(sql, epsilon=1.0).rows}
     assert found.keys() == {(0, False), (1, True)}
     assert all(abs(n - 7310 / 4) < 200 for n in found.values())
+
+
+def test_a_guess_leaves_nothing_out(session: Session) -> None:
+    """Nobody promises how many rows a person has: a person of age 30 may have 40."""
+    many = "people JOIN (SELECT id, COUNT(*) AS c FROM visits GROUP BY id) AS v USING (id)"
+    sql = f"SELECT age > 20 AS a, age > 50 AS b, COUNT(*) FROM {many} WHERE age <= c GROUP BY ALL"
+    assert shown(session, sql) == {(False, False), (True, False), (True, True)}
+    assert shown(session, sql.replace("age <= c", "age <= 5")) == {(False, False)}
+
+
+def test_zeros_of_both_signs_are_tried(session: Session) -> None:
+    sql = "SELECT signbit(round(w)) AS a, round(w) = 0 AS b, COUNT(*) FROM people GROUP BY ALL"
+    assert shown(session, sql) == {(False, False), (False, True), (True, False), (True, True)}
+
+
+def test_a_list_of_many_rows_is_not_printed(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    sql = "SELECT age, age % 7, COUNT(*) FROM people WHERE age > age % 7 GROUP BY ALL"
+    assert shown(session, sql) == occurring(sql)
+    monkeypatch.setattr(key_pairs, "MOST_PRINTED", 50)
+    assert shown(session, sql) == occurring(sql) | {(n, n) for n in range(1, 7)}

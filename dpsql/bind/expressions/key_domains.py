@@ -28,9 +28,9 @@ from itertools import count
 from dpsql.bind.expressions.whole_days import day_argument
 from dpsql.bind.scope.public_facts import Evaluate, python_value
 from dpsql.errors import Error
-from dpsql.facts.conditions_met import fact_where_met, narrowed_by_guess
+from dpsql.facts.conditions_met import fact_where_met
 from dpsql.facts.public_origin import public_origin
-from dpsql.facts.row_guesses import guessed
+from dpsql.facts.row_guesses import guessed, narrowed_by_guess
 from dpsql.facts.schema import fact_of, facts_of
 from dpsql.functions.core.literals import as_own, literal_sql
 from dpsql.functions.core.printing import sql_of
@@ -47,7 +47,7 @@ MOST_VALUES = 1_000
 MOST_COMBINATIONS = 200_000
 """The most combinations of column values that an expression is computed over."""
 
-MOST_TOGETHER = 100_000
+MOST_TOGETHER = 10_000
 """The most combinations of several keys' values."""
 
 _FIRST_DAY = datetime.date(1970, 1, 1).toordinal()
@@ -222,6 +222,10 @@ def _input_column(relation: Relation, scalar: Scalar) -> tuple[Relation, Scalar]
             return None
 
 
+def _is_guess(relation: Relation, scalar: Scalar) -> bool:
+    return guessed(relation, scalar) or narrowed_by_guess(relation, scalar)
+
+
 class Cutter:
     """Splits an expression into atoms that can be enumerated: of the fewest values, or the ``least`` ones."""
 
@@ -273,7 +277,7 @@ class Cutter:
             case Listed():
                 table = fact.domain.table
                 size, sql = 0, f"SELECT DISTINCT {_quoted(fact.domain.column)} FROM {_quoted(table)}"
-            case Interval(low, high) as interval if interval.finite and not guessed(relation, scalar):
+            case Interval(low, high) as interval if interval.finite and not _is_guess(relation, scalar):
                 step = _step(scalar, fact.type)
                 if not step:
                     return None
@@ -285,6 +289,10 @@ class Cutter:
                     return None
                 number = f"range * {step}" if step != 1 else "range"
                 sql = f"SELECT {_cast_number(number, fact.type)} FROM range({first}, {last + 1})"
+                if (
+                    fact.type.kind is Kind.FLOAT and first <= 0 <= last
+                ):  # of which a text, or a sign, is another
+                    size, sql = size + 1, f"{sql} UNION ALL SELECT CAST('-0.0' AS DOUBLE)"
             case _:
                 return None
         return self._named(scalar, fact, size, sql, table)
@@ -423,7 +431,7 @@ def remembered_rows(query: str, evaluate: Evaluate) -> Sequence[tuple[Value, ...
     try:
         _, rows = evaluate(query, (), MOST_TOGETHER)
     except Error as error:
-        if error.code.startswith("D6"):  # interrupted: they may still exist
+        if error.code.startswith("D6") and error.code != "D604":  # interrupted: they may still exist
             raise
         return None
     if len(rows) > MOST_TOGETHER:
@@ -453,7 +461,7 @@ def _values_over(cut: Cut, type: Type, evaluate: Evaluate) -> KeyList | None:
     try:
         _, rows = evaluate(query, tables, MOST_VALUES)
     except Error as error:
-        if error.code.startswith("D6"):  # interrupted: a list may still exist
+        if error.code.startswith("D6") and error.code != "D604":  # interrupted: a list may still exist
             raise
         return None
     keys = None

@@ -16,7 +16,7 @@ from dpsql.aggregates import by_name
 from dpsql.bind.scope.scope import Scope
 from dpsql.bind.syntax.interval_functions import NOT_RELEASED, is_end, refuse_end
 from dpsql.bind.syntax.posterior_functions import is_posterior, refuse_posterior
-from dpsql.bind.syntax.tuples import compared
+from dpsql.bind.syntax.tuples import compared, places_of
 from dpsql.errors import refuse
 from dpsql.facts.ownership import Owned, ownership_of
 from dpsql.facts.schema import Facts
@@ -139,7 +139,8 @@ class Scalars:
             case exp.Column():
                 return self._column(node)
         parts = compared(node)
-        if parts is not None and len(node.expressions) <= MOST_LISTED:
+        if parts is not None:
+            self._refuse_mixed(node)
             return self._bind(parts)
         try:
             constant = literal_of(node)
@@ -159,6 +160,30 @@ class Scalars:
         if isinstance(node, exp.Window) and self.rows:
             return self.rows.window(node, self)
         return self._call(node)
+
+    def _refuse_mixed(self, node: exp.Expr) -> None:
+        """Refuse tuples of many parts, and of types that DuckDB compares as texts where they are parts."""
+        places = places_of(node)
+        if sum(map(len, places)) > MOST_LISTED:
+            raise refuse(
+                "D103",
+                f"these tuples have more than {MOST_LISTED} parts",
+                self.span(node),
+                help="join with a public table of them",
+            )
+        for place in places:
+            types = [fact_of(self._bind(part), self._lookup).type for part in place]
+            known = [kind for kind in types if kind != NULL]
+            alike = all(each.kind is known[0].kind or (each.numeric and known[0].numeric) for each in known)
+            listed = {each if each.kind is Kind.FLOAT else each.kind for each in types[1:]} - {Kind.NULL}
+            if not alike or len(listed) > 1:
+                raise refuse(
+                    "D205",
+                    "parts of tuples are compared where they have one type",
+                    self.span(place[0]),
+                    help="write constants of the column's type: DATE '2024-01-31', 7, true; or compare the "
+                    "parts one by one",
+                )
 
     def _unit(self) -> Scalar:
         assert self.rows is not None

@@ -17,6 +17,10 @@ from dpsql.bind.private.conditions import has_query
 from dpsql.bind.scope.scope import Scope
 from dpsql.bind.scope.wrappers import unaliased
 from dpsql.bind.syntax.output_names import output_name
+from dpsql.errors import refuse
+
+MOST_COPIED = 2_000
+"""Nodes that aliases of one select list add: each that uses the one before twice doubles them."""
 
 
 def with_aliases(condition: exp.Expr, node: exp.Select, scope: Scope, aggregates: bool = False) -> exp.Expr:
@@ -57,7 +61,8 @@ def _columns(node: exp.Expr) -> Iterator[exp.Column]:
 
 
 def _may_be_alias(column: exp.Column, scope: Scope) -> bool:
-    return not column.table and not scope.find(column.name)
+    pseudo = column.name.casefold() == "rowid"  # which a table has, though nothing says so
+    return not column.table and not scope.find(column.name) and not pseudo
 
 
 class _Aliases:
@@ -70,6 +75,7 @@ class _Aliases:
     def __init__(self, scope: Scope, aggregates: bool) -> None:
         self._scope, self._aggregates = scope, aggregates
         self._expressions: dict[str, exp.Expr] = {}
+        self._copied = 0
 
     def add(self, item: exp.Expr) -> None:
         if isinstance(item, exp.Alias):
@@ -89,6 +95,13 @@ class _Aliases:
         if isinstance(node, exp.Query):
             return node
         if isinstance(node, exp.Column) and (expression := self._stands_for(node)) is not None:
+            self._copied += sum(1 for _ in expression.walk())
+            if self._copied > MOST_COPIED:
+                raise refuse(
+                    "D103",
+                    f"aliases write out to more than {MOST_COPIED:,} columns and calls",
+                    help="compute the columns in a subquery, and use them in the SELECT around it",
+                )
             return exp.Paren(this=_moved(expression.copy(), node.this.meta))
         for key, value in list(node.args.items()):
             if isinstance(value, exp.Expr):

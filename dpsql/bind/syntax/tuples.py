@@ -25,6 +25,12 @@ def compared(node: exp.Expr) -> exp.Expr | None:
             return None
 
 
+def places_of(node: exp.Expr) -> list[list[exp.Expr]]:
+    """Return what is compared at each place of the tuples of a comparison, the left side first."""
+    others = node.expressions if isinstance(node, exp.In) else [node.expression]
+    return [[*each] for each in zip(*(side.expressions for side in (node.this, *others)), strict=True)]
+
+
 def _equal(left: exp.Expr, right: exp.Expr) -> exp.Expr | None:
     if not isinstance(left, exp.Tuple) or not isinstance(right, exp.Tuple):
         return None
