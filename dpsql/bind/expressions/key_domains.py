@@ -142,7 +142,7 @@ def enumerate_key(relation: Relation, scalar: Scalar, evaluate: Evaluate) -> Key
         image = _values_over(periods, fact.type, evaluate)
     if image is not None:
         return KeyList(_within(image.domain, fact), image.null and fact.nullable)
-    if not _is_consecutive(computed[1]):  # a condition leaves a range of multiples of something, say
+    if not _is_consecutive(computed[1]):  # within a condition's range, most numbers are no value
         fact = fact_of(computed[1], facts_of(computed[0]))
     return None if guessed(relation, scalar) else _of_range(fact)
 
@@ -184,11 +184,9 @@ def _periods(scalar: Scalar, fact: Fact) -> Cut | None:
     """Return the truncation of all days in the range of a truncated date, whose own range may be unknown."""
     match scalar:
         case Call("date_trunc", (Literal(value=period) as unit, _), type) if period not in _WITHIN_DAYS:
-            cutter, days = Cutter(count()), Ref("days")
-            part = cutter.midnights(days, fact) or (cutter.dates(days, fact) if fact.type == DATE else None)
-            return (
-                None if part is None else replace(part, scalar=Call("date_trunc", (unit, part.scalar), type))
-            )
+            cutter, day = Cutter(count()), Ref("day")
+            part = cutter.dates(day, fact) if fact.type == DATE else cutter.midnights(day, fact)
+            return part and replace(part, scalar=Call("date_trunc", (unit, part.scalar), type))
         case _:
             return None
 
@@ -289,9 +287,7 @@ class Cutter:
                     return None
                 number = f"range * {step}" if step != 1 else "range"
                 sql = f"SELECT {_cast_number(number, fact.type)} FROM range({first}, {last + 1})"
-                if (
-                    fact.type.kind is Kind.FLOAT and first <= 0 <= last
-                ):  # of which a text, or a sign, is another
+                if fact.type.kind is Kind.FLOAT and first <= 0 <= last:  # its sign, and its text, are others
                     size, sql = size + 1, f"{sql} UNION ALL SELECT CAST('-0.0' AS DOUBLE)"
             case _:
                 return None

@@ -107,10 +107,9 @@ class _Aliases:
             if isinstance(value, exp.Expr):
                 node.set(key, self._replaced(value))
             elif isinstance(value, list):
-                children = (
-                    self._replaced(child) if isinstance(child, exp.Expr) else child for child in value
+                node.set(
+                    key, [self._replaced(child) if isinstance(child, exp.Expr) else child for child in value]
                 )
-                node.set(key, [*children])
         return node
 
 
