@@ -1,4 +1,4 @@
-"""What the conditions of a query say of an expression that it groups by.
+"""What the conditions of a query say of the expressions that it groups by.
 
     WHERE upper(town) IN ('OSLO', 'BERGEN')    GROUP BY upper(town)    two values
     WHERE year(seen) >= 2023                   GROUP BY year(seen)     those of the declared days from 2023 on
@@ -19,74 +19,88 @@ Conditions on columns are no part of this: they narrow the facts of the columns 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Mapping
+from typing import TypeAlias
 
 from dpsql.facts.schema import fact_of, facts_of, narrow
 from dpsql.ir.column import Fact
 from dpsql.ir.relation import Aggregate, Filter, Join, JoinKind, Project, Relation, Window
 from dpsql.ir.scalar import Call, Ref, Scalar, conjuncts, refs, replace_refs
 
-_NAME = "the expression"
-"""The name that it has in the conditions that are read."""
+Keys: TypeAlias = Mapping[int, Scalar]
+"""Keys by their places, as expressions over a relation."""
 
 
 def fact_where_met(relation: Relation, scalar: Scalar) -> Fact:
     """Return the fact of an expression over a relation, narrowed by the conditions below that contain it."""
-    fact = fact_of(scalar, facts_of(relation))
-    for below, here, condition in _conditions(relation, scalar):
-        stated = _with(condition, here, Ref(_NAME)) if isinstance(here, Call) else condition
-        if refs(stated) != {_NAME} or _NAME in facts_of(below):
-            continue
-        facts = {**facts_of(below), _NAME: fact}
-        if not _of_32_bits(stated, facts):
-            narrow(facts, stated)
-            fact = facts[_NAME]
-    return fact
+    facts = {name_of(0): fact_of(scalar, facts_of(relation))}
+    for condition in conditions_on(relation, {0: scalar}):
+        if not _of_32_bits(condition, facts):
+            narrow(facts, condition)
+    return facts[name_of(0)]
 
 
-def _conditions(relation: Relation, scalar: Scalar) -> Iterator[tuple[Relation, Scalar, Scalar]]:
-    """Yield the conditions of all rows, each with the relation that it reads, and the expression there."""
-    while True:
-        condition: Scalar | None = None
-        match relation:
-            case Filter(below, condition):
-                pass
-            case Window(below, call) if call.name not in refs(scalar):
-                pass
-            case Project(below, columns) | Aggregate(below, columns):
-                named = {column.name: column.scalar for column in columns}
-                if not refs(scalar) <= named.keys():
-                    return
-                kind, scalar = fact_of(scalar, facts_of(relation)).type, replace_refs(scalar, named)
-                if fact_of(scalar, facts_of(below)).type != kind:
-                    return
-            case Join(kind=joined, left=left, right=right):
-                if joined is JoinKind.INNER and relation.condition is not None:
-                    yield from ((relation, scalar, part) for part in conjuncts(relation.condition))
-                if refs(scalar) <= facts_of(left).keys() and joined is not JoinKind.FULL:
-                    below = left
-                elif refs(scalar) <= facts_of(right).keys() and joined is JoinKind.INNER:
-                    below = right
-                else:
-                    return
-            case _:
-                return
-        if condition is not None:
-            yield from ((below, scalar, part) for part in conjuncts(condition))
-        relation = below
+def name_of(place: int) -> str:
+    return f"k{place}"
 
 
-def _of_32_bits(condition: Scalar, facts: dict[str, Fact]) -> bool:
+def conditions_on(relation: Relation, keys: Keys) -> list[Scalar]:
+    """Return the conditions on keys alone that all rows of the relation satisfy, over the keys' names."""
+    match relation:
+        case Filter(source, condition):
+            return _of_keys(condition, keys) + conditions_on(source, keys)
+        case Project(source, columns):
+            return conditions_on(source, _through(keys, {column.name: column.scalar for column in columns}))
+        case Aggregate(source, columns):
+            inside = _through(keys, {column.name: column.scalar for column in columns})
+            above, below = facts_of(relation), facts_of(source)
+            same = (
+                i for i, key in inside.items() if fact_of(key, below).type == fact_of(keys[i], above).type
+            )
+            return conditions_on(source, {i: inside[i] for i in same})
+        case Window(source, _):
+            return conditions_on(source, _within(keys, source))
+        case Join(kind, left, right, condition) if kind is not JoinKind.FULL:
+            inner = kind is JoinKind.INNER
+            found = _of_keys(condition, keys) if inner and condition is not None else []
+            found += conditions_on(left, _within(keys, left))
+            return found + (conditions_on(right, _within(keys, right)) if inner else [])
+        case _:
+            return []
+
+
+def _within(keys: Keys, relation: Relation) -> Keys:
+    """Return the keys that are computed from columns of this relation alone."""
+    there = facts_of(relation).keys()
+    return {i: key for i, key in keys.items() if refs(key) <= there}
+
+
+def _through(keys: Keys, inside: Mapping[str, Scalar]) -> Keys:
+    """Return the keys over what a projection reads; without those of which a column is computed there."""
+    return {i: replace_refs(key, dict(inside)) for i, key in keys.items() if refs(key) <= inside.keys()}
+
+
+def _of_keys(condition: Scalar, keys: Keys) -> list[Scalar]:
+    """Return the parts of a condition that are of keys alone, over the keys' names."""
+    named = {key: Ref(name_of(i)) for i, key in keys.items()}
+    return [part for each in conjuncts(condition) if (part := _over_names(each, named)) is not None]
+
+
+def _over_names(scalar: Scalar, named: Mapping[Scalar, Ref]) -> Scalar | None:
+    if scalar in named:
+        return named[scalar]
+    match scalar:
+        case Ref():
+            return None
+        case Call(function, arguments, type):
+            over = [_over_names(argument, named) for argument in arguments]
+            kept = tuple(part for part in over if part is not None)
+            return Call(function, kept, type) if len(kept) == len(over) else None
+        case _:
+            return scalar
+
+
+def _of_32_bits(condition: Scalar, facts: Mapping[str, Fact]) -> bool:
     """Whether a condition compares numbers of 32 bits."""
     parts = condition.arguments if isinstance(condition, Call) else ()
     return fact_of(condition, facts).type.sql == "FLOAT" or any(_of_32_bits(part, facts) for part in parts)
-
-
-def _with(scalar: Scalar, one: Scalar, other: Scalar) -> Scalar:
-    """Return a scalar with another expression in the place of one."""
-    if scalar == one:
-        return other
-    if not isinstance(scalar, Call):
-        return scalar
-    arguments = tuple(_with(argument, one, other) for argument in scalar.arguments)
-    return Call(scalar.function, arguments, scalar.type, scalar.span)

@@ -736,14 +736,14 @@ def keys_of_rows_survive_a_fan_out() -> AbstractContextManager[None]:
 
 def the_empty_side_meets_conditions() -> AbstractContextManager[None]:
     """All rows of an outer join are said to meet the conditions of the side that may be missing."""
-    conditions = conditions_met._conditions
+    conditions = conditions_met.conditions_on
 
-    def met(relation: Relation, scalar: Scalar) -> Iterator[tuple[Relation, Scalar, Scalar]]:
+    def met(relation: Relation, keys: conditions_met.Keys) -> list[Scalar]:
         if isinstance(relation, Join) and relation.kind is JoinKind.LEFT:
             relation = replace(relation, kind=JoinKind.INNER)
-        return conditions(relation, scalar)
+        return conditions(relation, keys)
 
-    return _set(conditions_met, "_conditions", met)
+    return _set(conditions_met, "conditions_on", met)
 
 
 def columns_of_the_same_values_are_one() -> AbstractContextManager[None]:

@@ -9,7 +9,7 @@ import pytest
 
 import dpsql
 from dpsql.audit import plan_of
-from dpsql.bind.expressions import key_pairs as pairing
+from dpsql.facts import conditions_met
 from dpsql.ir.plan import PublicKeys
 from dpsql.ir.relation import JoinKind
 from dpsql.session import Session
@@ -133,7 +133,6 @@ def test_subtotals_are_of_what_is_left(session: Session) -> None:
 def test_a_condition_below_an_outer_join_is_caught(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     """A planted error: a LEFT join is taken for an inner one; the group of those without visits is gone."""
     sql, _ = WHOLE["the side of an outer join that may be missing"]
-    monkeypatch.setattr(
-        pairing, "JoinKind", type("Planted", (), {"INNER": JoinKind.LEFT, "LEFT": JoinKind.INNER})
-    )
+    kinds = {"INNER": JoinKind.LEFT, "LEFT": JoinKind.INNER, "FULL": JoinKind.FULL}
+    monkeypatch.setattr(conditions_met, "JoinKind", type("Planted", (), kinds))
     assert not shown(session, sql) >= occurring(sql)

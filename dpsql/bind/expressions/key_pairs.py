@@ -27,6 +27,7 @@ from dpsql.bind.expressions.key_domains import python_key, values_sql
 from dpsql.bind.expressions.keys_of_one_value import keys_of_one_value
 from dpsql.bind.scope.public_facts import Evaluate
 from dpsql.errors import Error
+from dpsql.facts.conditions_met import Keys, conditions_on, name_of
 from dpsql.facts.schema import fact_of, facts_of
 from dpsql.functions.core.literals import literal_sql
 from dpsql.functions.core.printing import sql_of
@@ -42,16 +43,13 @@ from dpsql.ir.relation import (
     Relation,
     Window,
 )
-from dpsql.ir.scalar import Call, Literal, Ref, Scalar, conjuncts, refs, replace_refs
+from dpsql.ir.scalar import Literal, Ref, Scalar, refs
 
 MOST_TRIED = 100_000
 """The most combinations that conditions are tried on."""
 
 MOST_PRINTED = 2_000
 """The most rows that are printed as constants for that."""
-
-Keys = Mapping[int, Scalar]
-"""Keys by their places, as expressions over a relation."""
 
 
 def key_pairs(
@@ -66,19 +64,21 @@ def key_pairs(
     if len(listed) < 2:
         return ()
     facts = facts_of(relation)
-    key_facts = {_name(i): Fact(fact_of(key, facts).type) for i, key in listed.items()}
+    key_facts = {name_of(i): Fact(fact_of(key, facts).type) for i, key in listed.items()}
     rows = _of_listed_rows(relation, listed, key_facts)
     held = {place for each in rows for place in each.places}
     others = {i: key for i, key in listed.items() if i not in held}
-    types = {i: key_facts[_name(i)].type for i in others}
+    types = {i: key_facts[name_of(i)].type for i in others}
     rows += keys_of_one_value(relation, others, types, lists, evaluate)
-    in_rows = [frozenset(map(_name, each.places)) for each in rows]
+    in_rows = [frozenset(map(name_of, each.places)) for each in rows]
     alone = frozenset().union(*in_rows)  # a condition on one of these leaves fewer rows
-    conditions = [each for each in _conditions(relation, listed) if len(refs(each)) > 1 or refs(each) & alone]
+    conditions = [
+        each for each in conditions_on(relation, listed) if len(refs(each)) > 1 or refs(each) & alone
+    ]
     found: list[KeyPairs] = []
     for names, together in _components(conditions, in_rows):
-        places = tuple(i for i in sorted(listed) if _name(i) in names)
-        own = [each for each in rows if _name(each.places[0]) in names]
+        places = tuple(i for i in sorted(listed) if name_of(i) in names)
+        own = [each for each in rows if name_of(each.places[0]) in names]
         pairs = _tried(places, together, key_facts, lists, own, evaluate) if together else None
         found += own if pairs is None else [pairs]
     return tuple(found)
@@ -96,7 +96,7 @@ def _of_listed_rows(relation: Relation, keys: Keys, facts: Mapping[str, Fact]) -
         if len(columns) < 2:
             continue
         values = [
-            _own([row[i] for row in rows.rows], facts[_name(place)].type) for place, i in columns.items()
+            _own([row[i] for row in rows.rows], facts[name_of(place)].type) for place, i in columns.items()
         ]
         found.append(KeyPairs(tuple(columns), tuple(dict.fromkeys(zip(*values, strict=True)))))
     return found
@@ -125,63 +125,6 @@ def _listed_column(relation: Relation, name: str) -> tuple[Materialized, int] | 
             return _listed_column(left if name in facts_of(left) else right, name)
         case _:
             return None
-
-
-def _name(place: int) -> str:
-    return f"k{place}"
-
-
-def _conditions(relation: Relation, keys: Keys) -> list[Scalar]:
-    """Return the conditions on keys alone that all rows of the relation satisfy, over the keys' names."""
-    match relation:
-        case Filter(source, condition):
-            return _of_keys(condition, keys) + _conditions(source, keys)
-        case Project(source, columns):
-            inside = {column.name: column.scalar for column in columns}
-            return _conditions(source, _through(keys, inside))
-        case Aggregate(source, columns):
-            inside = {column.name: column.scalar for column in columns}
-            return _conditions(source, _through(keys, inside))
-        case Window(source, _):
-            return _conditions(source, _within(keys, source))
-        case Join(kind, left, right, condition) if kind in (JoinKind.INNER, JoinKind.LEFT):
-            inner = kind is JoinKind.INNER
-            found = _of_keys(condition, keys) if inner and condition is not None else []
-            found += _conditions(left, _within(keys, left))
-            return found + (_conditions(right, _within(keys, right)) if inner else [])
-        case _:
-            return []
-
-
-def _within(keys: Keys, relation: Relation) -> Keys:
-    """Return the keys that are computed from columns of this relation alone."""
-    there = facts_of(relation).keys()
-    return {i: key for i, key in keys.items() if refs(key) <= there}
-
-
-def _through(keys: Keys, inside: Mapping[str, Scalar]) -> Keys:
-    """Return the keys over what a projection reads; without those of which a column is computed there."""
-    return {i: replace_refs(key, dict(inside)) for i, key in keys.items() if refs(key) <= inside.keys()}
-
-
-def _of_keys(condition: Scalar, keys: Keys) -> list[Scalar]:
-    """Return the parts of a condition that are of keys alone, over the keys' names."""
-    named = {key: Ref(_name(i)) for i, key in keys.items()}
-    return [part for each in conjuncts(condition) if (part := _over_names(each, named)) is not None]
-
-
-def _over_names(scalar: Scalar, named: Mapping[Scalar, Ref]) -> Scalar | None:
-    if scalar in named:
-        return named[scalar]
-    match scalar:
-        case Ref():
-            return None
-        case Call(function, arguments, type):
-            over = [_over_names(argument, named) for argument in arguments]
-            kept = tuple(part for part in over if part is not None)
-            return Call(function, kept, type) if len(kept) == len(over) else None
-        case _:
-            return scalar
 
 
 def _components(
@@ -217,16 +160,16 @@ def _tried(
     for place in places:
         if any(place in each.places for each in rows):
             continue
-        key_list, kind = lists[place], facts[_name(place)].type
+        key_list, kind = lists[place], facts[name_of(place)].type
         assert key_list is not None
         assert isinstance(key_list.domain, Categories)
         sizes.append(len(key_list.domain.values) + key_list.null)
         sql = values_sql(key_list.domain.values, kind)
         sql += f" UNION ALL SELECT CAST(NULL AS {kind.sql})" if key_list.null else ""
-        sources.append(f"({sql}) AS s{_name(place)}({_name(place)})")
+        sources.append(f"({sql}) AS s{name_of(place)}({name_of(place)})")
     if prod(sizes) > MOST_TRIED or any(len(each.rows) > MOST_PRINTED for each in rows):
         return None
-    listed = ", ".join(_name(place) for place in places)
+    listed = ", ".join(name_of(place) for place in places)
     try:
         tests = " AND ".join(sql_of(condition, facts.__getitem__, str) for condition in conditions)
         _, tried = evaluate(f"SELECT {listed} FROM {', '.join(sources)} WHERE {tests}", (), MOST_TRIED)
@@ -234,19 +177,19 @@ def _tried(
         if error.code.startswith("D6") and error.code != "D604":  # interrupted
             raise
         return None
-    types = [facts[_name(place)].type for place in places]
+    types = [facts[name_of(place)].type for place in places]
     own = [tuple(python_key(value, kind) for value, kind in zip(row, types, strict=True)) for row in tried]
     return KeyPairs(places, tuple(dict.fromkeys(own)))
 
 
 def _rows_sql(rows: KeyPairs, facts: Mapping[str, Fact]) -> str:
     """Print listed rows as a source."""
-    types = [facts[_name(place)].type for place in rows.places]
+    types = [facts[name_of(place)].type for place in rows.places]
     listed = ", ".join(
         f"({', '.join(literal_sql(Literal(value, kind)) for value, kind in zip(row, types, strict=True))})"
         for row in rows.rows
     )
-    names = ", ".join(map(_name, rows.places))
+    names = ", ".join(map(name_of, rows.places))
     source = f"SELECT * FROM (VALUES {listed})"
     if not rows.rows:
         source = f"SELECT {', '.join(f'CAST(NULL AS {kind.sql})' for kind in types)} WHERE false"
