@@ -7,6 +7,7 @@ split            the whole query: its measures, and the SQL above them
       released/      ordinary SQL, and the clauses above a release point
       private/       FROM, joins, WHERE, GROUP BY, set operations over private rows
       expressions/   scalars, aggregates, windows over private rows
+      keys/          the groups of public keys: lists, and their combinations
       syntax/        stars, pivots, names of output columns
       scope/         names and what they stand for
 """

@@ -12,7 +12,7 @@ from typing import NoReturn
 
 from sqlglot import exp
 
-from dpsql.bind.expressions.key_domains import MOST_VALUES
+from dpsql.bind.keys.atoms import MOST_VALUES
 from dpsql.bind.owned_rows import (
     Use,
     check_clauses,

@@ -13,7 +13,8 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from dpsql.bind.expressions.key_domains import MOST_VALUES, enumerate_key
+from dpsql.bind.keys.atoms import MOST_VALUES
+from dpsql.bind.keys.lists import enumerate_key
 from dpsql.bind.scope.context import Context, Cte
 from dpsql.bind.scope.scope import Visible
 from dpsql.bind.scope.sources import Open

@@ -12,10 +12,10 @@ from sqlglot import exp
 from dpsql.aggregates import Distinct
 from dpsql.aggregates import shelf as aggregates
 from dpsql.bind.expressions.aggregates import aggregate, refuse_distinct
-from dpsql.bind.expressions.key_domains import key_lists
-from dpsql.bind.expressions.key_pairs import key_pairs
 from dpsql.bind.expressions.modes import with_candidates
 from dpsql.bind.expressions.scalars import Scalars
+from dpsql.bind.keys.lists import key_lists
+from dpsql.bind.keys.pairs import key_pairs
 from dpsql.bind.private.group_by import Groups
 from dpsql.bind.private.grouping_sets import expand_sets, grouping
 from dpsql.bind.private.projection import groupable

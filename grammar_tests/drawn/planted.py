@@ -21,8 +21,8 @@ from dpsql import engines, planning, pricing
 from dpsql.aggregates.sum import Sum
 from dpsql.batch import together
 from dpsql.bind import queries
-from dpsql.bind.expressions import key_domains
-from dpsql.bind.expressions.key_domains import Cut, Cutter
+from dpsql.bind.keys import lists
+from dpsql.bind.keys.atoms import Cut, Cutter
 from dpsql.bind.private import joins
 from dpsql.bind.scope.sources import Private, scan
 from dpsql.details.clip_search import sql as clip_sql
@@ -368,13 +368,13 @@ def rows_are_no_more_than_those_they_meet() -> AbstractContextManager[None]:
 
 def two_scans_of_a_table_are_one() -> AbstractContextManager[None]:
     """Keys of two rows of a public table are said to be of one row."""
-    before, seen = key_domains.public_origin, dict[str, Scan]()
+    before, seen = lists.public_origin, dict[str, Scan]()
 
     def by_name(*given: Any) -> Any:
         origin = before(*given)
         return origin and replace(origin, scan=seen.setdefault(origin.scan.table, origin.scan))
 
-    return _set(key_domains, "public_origin", by_name)
+    return _set(lists, "public_origin", by_name)
 
 
 def rows_look_at_later_ones() -> AbstractContextManager[None]:

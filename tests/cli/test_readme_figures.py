@@ -11,7 +11,7 @@ from fractions import Fraction
 import measured_page
 from measured_page import README, ROOT, saved, table, verdicts
 
-from dpsql.bind.expressions.key_domains import MOST_VALUES
+from dpsql.bind.keys.atoms import MOST_VALUES
 from dpsql.functions import shelf
 from dpsql.plan.bound_search import SHARE
 from dpsql.shell.state import Shell

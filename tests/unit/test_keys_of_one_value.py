@@ -10,7 +10,7 @@ import pytest
 
 import dpsql
 from dpsql.audit import plan_of
-from dpsql.bind.expressions import key_domains, key_pairs, keys_of_one_value
+from dpsql.bind.keys import of_one_value, pairs, public_values
 from dpsql.ir.plan import PublicKeys
 from dpsql.session import Session
 
@@ -106,11 +106,11 @@ def test_keys_of_different_values_are_combined_freely(session: Session, sql: str
 def test_too_many_values_are_combined_freely(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     sql = "SELECT age // 20, age >= 20, COUNT(*) FROM people GROUP BY ALL"
     with monkeypatch.context() as patch:
-        patch.setattr(keys_of_one_value, "MOST_COMBINATIONS", 90)
+        patch.setattr(of_one_value, "MOST_COMBINATIONS", 90)
         assert len(shown(session, sql)) == 10
     with monkeypatch.context() as patch:
-        patch.setattr(key_domains, "_ROWS", {})
-        patch.setattr(key_domains, "MOST_TOGETHER", 4)
+        patch.setattr(public_values, "_KEPT", {})
+        patch.setattr(of_one_value, "MOST_TOGETHER", 4)
         assert len(shown(session, sql)) == 10
     assert len(shown(session, sql)) == 5
 
@@ -145,5 +145,5 @@ def test_zeros_of_both_signs_are_tried(session: Session) -> None:
 def test_a_list_of_many_rows_is_not_printed(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     sql = "SELECT age, age % 7, COUNT(*) FROM people WHERE age > age % 7 GROUP BY ALL"
     assert shown(session, sql) == occurring(sql)
-    monkeypatch.setattr(key_pairs, "MOST_PRINTED", 50)
+    monkeypatch.setattr(pairs, "MOST_PRINTED", 50)
     assert shown(session, sql) == occurring(sql) | {(n, n) for n in range(1, 7)}

@@ -1,1 +1,1 @@
-"""Expressions over private rows: scalars, aggregates, windows, and domains of group keys."""
+"""Expressions over private rows: scalars, aggregates, windows."""

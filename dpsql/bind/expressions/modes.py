@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from dpsql.bind.expressions.key_domains import MOST_VALUES, enumerate_key
+from dpsql.bind.keys.atoms import MOST_VALUES
+from dpsql.bind.keys.lists import enumerate_key
 from dpsql.bind.scope.context import Context
 from dpsql.errors import refuse
 from dpsql.facts.schema import fact_of, facts_of

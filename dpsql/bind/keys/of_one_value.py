@@ -5,7 +5,7 @@
     GROUP BY ward, lower(ward)
 
 Claim   a combination that is left out has no row that keeps to its declarations.
-Proof   Each key of a row is a function of the row's values of the key's atoms (key_domains.py), and atoms of
+Proof   Each key of a row is a function of the row's values of the key's atoms (atoms.py), and atoms of
         two keys that are the same expression have the same value there. All combinations of the values of
         all atoms are tried. A row with another value of an atom does not keep to its declaration: it is in
         no group, as one whose key is in no list is, and nothing is told by that.
@@ -17,20 +17,24 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import count
 
-from dpsql.bind.expressions.key_domains import (
+from dpsql.bind.keys.atoms import (
     MOST_COMBINATIONS,
     Cut,
     Cutter,
+    atoms_of,
+    combinations,
     definition_of,
-    python_key,
-    remembered_rows,
-    together,
+    query_over,
 )
+from dpsql.bind.keys.public_values import rows_of
 from dpsql.bind.scope.public_facts import Evaluate
 from dpsql.ir.column import Categories, Type, Value
 from dpsql.ir.measure import KeyList, KeyPairs
 from dpsql.ir.relation import Relation
 from dpsql.ir.scalar import Scalar
+
+MOST_TOGETHER = 10_000
+"""The most combinations that are listed."""
 
 
 def keys_of_one_value(
@@ -68,19 +72,16 @@ def _tried(
     evaluate: Evaluate,
 ) -> KeyPairs | None:
     """Return the combinations of the keys over all values of their atoms; None if there are too many."""
-    query = together([cuts[place] for place in places], MOST_COMBINATIONS)
-    rows = None if query is None else remembered_rows(query, evaluate)
+    asked = [cuts[place] for place in places]
+    query = query_over(asked) if combinations(atoms_of(asked)) <= MOST_COMBINATIONS else None
+    if query is None or query[1]:
+        return None
+    rows = rows_of(query[0], [types[place] for place in places], MOST_TOGETHER, evaluate)
     if rows is None:
         return None
     values = [_listed(lists[place]) for place in places]
-    kept = dict[tuple[Value, ...], None]()
-    for row in rows:
-        own = tuple(python_key(value, types[place]) for place, value in zip(places, row, strict=True))
-        if any(value is None and given is not None for value, given in zip(own, row, strict=True)):
-            return None  # no constant: NaN, infinity, a date that Python does not have
-        if all(value in among for value, among in zip(own, values, strict=True)):
-            kept[own] = None
-    return KeyPairs(places, tuple(kept))
+    kept = (row for row in rows if all(value in among for value, among in zip(row, values, strict=True)))
+    return KeyPairs(places, tuple(dict.fromkeys(kept)))
 
 
 def _listed(key_list: KeyList | None) -> frozenset[Value]:

@@ -23,8 +23,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from math import prod
 
-from dpsql.bind.expressions.key_domains import python_key, values_sql
-from dpsql.bind.expressions.keys_of_one_value import keys_of_one_value
+from dpsql.bind.keys.of_one_value import keys_of_one_value
+from dpsql.bind.keys.public_values import python_key, rows_of, values_sql
 from dpsql.bind.scope.public_facts import Evaluate
 from dpsql.errors import Error
 from dpsql.facts.conditions_met import Keys, conditions_on, name_of
@@ -172,14 +172,11 @@ def _tried(
     listed = ", ".join(name_of(place) for place in places)
     try:
         tests = " AND ".join(sql_of(condition, facts.__getitem__, str) for condition in conditions)
-        _, tried = evaluate(f"SELECT {listed} FROM {', '.join(sources)} WHERE {tests}", (), MOST_TRIED)
-    except Error as error:
-        if error.code.startswith("D6") and error.code != "D604":  # interrupted
-            raise
+    except Error:
         return None
     types = [facts[name_of(place)].type for place in places]
-    own = [tuple(python_key(value, kind) for value, kind in zip(row, types, strict=True)) for row in tried]
-    return KeyPairs(places, tuple(dict.fromkeys(own)))
+    tried = rows_of(f"SELECT {listed} FROM {', '.join(sources)} WHERE {tests}", types, MOST_TRIED, evaluate)
+    return None if tried is None else KeyPairs(places, tuple(dict.fromkeys(tried)))
 
 
 def _rows_sql(rows: KeyPairs, facts: Mapping[str, Fact]) -> str:
