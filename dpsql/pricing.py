@@ -75,6 +75,7 @@ def price_of(session: Session, kept: Prepared) -> tuple[Plan, Price]:
         plan.steps,
         tuple(doubt["words"] for doubt in doubts),
         any(doubt["nothing"] for doubt in doubts),
+        any(doubt["unmet"] for doubt in doubts),
     )
 
 

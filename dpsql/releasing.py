@@ -144,6 +144,9 @@ def measured_stages(
 
 def _measured(reading: Measuring, measure: MeasurePlan) -> Callable[[], ReleasedTable]:
     """Read the exact table of a measure; return what draws its noise."""
+    if measure.has_no_group:
+        width = measure.measured.measure.width
+        return lambda: ReleasedTable([], np.zeros((0, width), dtype=np.int64))
     return partial(release, reading(measure.measured), measure.measured, from_system)
 
 

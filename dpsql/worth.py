@@ -29,7 +29,7 @@ from dpsql.planning import bounds_at_any_price, planned_at, price_of_query
 from dpsql.render.english import one
 from dpsql.session import Session
 
-ANYWAY = "OPTIONS(anyway = true)"
+ANYWAY = "OPTIONS(anyway = true) after SELECT"
 _FEWER = (50, 20, 10, 5, 3, 2, 1)
 """Numbers of groups of a unit that are tried."""
 

@@ -51,8 +51,8 @@ def explain(
         "first": None if plan.first is None else _first(plan.first, unit, sql_of),
         "alert": None if plan.alert is None else alert_facts(plan, known, unit, sql_of),
         "doubts": [
-            {"nothing": nothing, "words": said}
-            for said, nothing in {doubt.said: doubt.nothing for doubt in doubts_of(plan, known)}.items()
+            {"nothing": doubt.nothing, "unmet": doubt.unmet, "words": said}
+            for said, doubt in {doubt.said: doubt for doubt in doubts_of(plan, known)}.items()
         ],
         "stages": [
             {

@@ -6,6 +6,7 @@
     GROUP BY address              in a range of four billion values: hardly any is shared by 270 users
     ... LIMIT 10 OFFSET 1000      1,001 groups of 270 users each: hardly so many show
     AVG(seconds), in [0, 300]     expected within +- 4,000, even over all rows: it tells nothing
+    WHERE sex = 'female'          sex is one of 'F', 'M': no row as declared meets it
 
 ``about`` is a number that the owner says, for this purpose alone: no noise, clip or threshold depends on it.
 A group or a number is given the benefit of the doubt: that all units have it, with all the rows that count.
@@ -20,16 +21,25 @@ from dataclasses import replace
 from typing import Any
 
 from dpsql.explain.columns import column_facts
+from dpsql.facts.never_met import never_met
+from dpsql.facts.origin import origins_of
 from dpsql.facts.ownership import Owned, ownership_of
+from dpsql.facts.schema import facts_of
+from dpsql.functions.core.literals import literal_sql
 from dpsql.ir.bound import MissingBound
-from dpsql.ir.column import Interval, Kind
+from dpsql.ir.column import Categories, Interval, Kind, as_text
 from dpsql.ir.measure import Finish
 from dpsql.ir.plan import MeasurePlan, Plan, PublicKeys, Threshold
+from dpsql.ir.relation import Relation
+from dpsql.ir.scalar import Literal, Ref, refs
 from dpsql.lazy_dataclass import dataclass
 from dpsql.policy.catalogue import Known
 
 HARDLY = 10
 """A threshold of more than such a part of all units is one that few groups reach."""
+
+_FEW = 10
+"""The most values of a column that are said."""
 
 _OFFSET = re.compile(r" OFFSET (\d+)$")
 _PLAIN = ("count", "count_units", "sum", "avg")
@@ -39,18 +49,54 @@ _PLAIN = ("count", "count_units", "sum", "avg")
 class Doubt:
     """What a measure could not show. ``nothing``: not even with all units; else hardly.
 
-    ``beside`` says it beside the threshold, in a note.
+    ``beside`` says it beside the threshold, in a note. ``unmet`` is a doubt about conditions, at any price.
     """
 
     measure: MeasurePlan
     nothing: bool
     said: str
     beside: str
+    unmet: bool = False
 
 
 def doubts_of(plan: Plan, known: Known) -> tuple[Doubt, ...]:
-    """Return what the answer could not show; () if the policy does not say about how many units there are."""
-    if known.units is None or not plan.events:
+    """Return what the answer could not show."""
+    return tuple(_of_conditions(plan)) or (_of_price(plan, known) if plan.events else ())
+
+
+def _of_conditions(plan: Plan) -> Iterator[Doubt]:
+    """Doubt measures of which no row as declared meets the conditions; they are answered all the same."""
+    for planned in plan.measures:
+        found = never_met(planned.measure.relation)
+        if found is not None:
+            relation, condition = found
+            declared = filter(None, (_declared(relation, name) for name in sorted(refs(condition))))
+            words = ("no row as declared meets the conditions", ", and ".join(declared))
+            said = ": ".join(filter(None, words))
+            yield Doubt(planned, False, said, said, unmet=True)
+        elif planned.has_no_group:
+            said = "the conditions leave no combination of the keys' values"
+            yield Doubt(planned, False, said, said, unmet=True)
+
+
+def _declared(relation: Relation, name: str) -> str | None:
+    """Say which values a column has; None of a column that is computed, or of any value."""
+    fact, columns = facts_of(relation)[name], {column for _, column in origins_of(relation, Ref(name))}
+    if len(columns) != 1:
+        return None
+    match fact.domain:
+        case Categories(values) if values:
+            few = [literal_sql(Literal(value, fact.type)) for value in values[:_FEW]]
+            return f"{columns.pop()} is one of {', '.join(few)}{', ...' if len(values) > _FEW else ''}"
+        case Interval(low, high):
+            return f"{columns.pop()} is from {as_text(low, fact.type)} to {as_text(high, fact.type)}"
+        case _:
+            return None
+
+
+def _of_price(plan: Plan, known: Known) -> tuple[Doubt, ...]:
+    """Return what the price keeps from showing; () if the policy says nothing of how many units there are."""
+    if known.units is None:
         return ()
     unsaid = [] if plan.first is None else plan.first.missing_bounds
     if not all(isinstance(missing, MissingBound) and missing.column for missing in unsaid):

@@ -317,6 +317,13 @@ class MeasurePlan:
         """What the engine measures: the cells, where numbers are sums of cells."""
         return self if self.joint is None else self.joint.cells
 
+    @property
+    def has_no_group(self) -> bool:
+        """Whether no group is listed, so that nothing is read, drawn or shown."""
+        if not isinstance(self.rule, PublicKeys) or self.measure.view is not None:
+            return False
+        return not any(self.rule.sizes().values())
+
     def detail_at(self, place: int) -> DetailPlan[Detail]:
         """Return the detail that releases the number at this place."""
         for plan in self.details:
@@ -411,6 +418,8 @@ class Plan:
     def events(self) -> tuple[Event, ...]:
         if self.alert is not None:
             return self.alert.events
+        if all(measure.has_no_group for measure in self.measures):
+            return ()
         return tuple(event for measure in self.measures for event in measure.events)
 
     @property

@@ -211,10 +211,8 @@ def _unreadable(error: ParseError, text: str) -> Error:
     span = Span(max(0, min(end, len(text)) - width), min(end, len(text)))
     complaint = (first.get("description") or "it does not parse").partition(" but got <")[0]
     complaint = complaint.partition(" for <")[0].rstrip(".")
-    return refuse(
-        "D101",
-        "this SQL cannot be parsed",
-        span,
-        label=complaint[:1].lower() + complaint[1:],
-        help="check the spelling and the order of the clauses",
-    )
+    behind = text[span.start : span.end].upper() == "OPTIONS"
+    order = "check the spelling and the order of the clauses"
+    label = complaint[:1].lower() + complaint[1:]
+    advice = "write OPTIONS(...) directly after SELECT" if behind else order
+    return refuse("D101", "this SQL cannot be parsed", span, label=label, help=advice)

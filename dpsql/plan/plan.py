@@ -103,9 +103,8 @@ def plan(
     except Error as error:
         raise error.within(split.source.text, split.source.name) from None
     digest = digest_of(stages, terms)
-    paid = any(measure.events for stage in stages for measure in stage.measures)
-    price = float(Fraction(terms.epsilon) * terms.share) if paid else 0.0
-    return Plan(split.source, stages, price, terms.accountant.name, digest)
+    free = Plan(split.source, stages, 0.0, terms.accountant.name, digest)
+    return replace(free, epsilon=float(Fraction(terms.epsilon) * terms.share)) if free.events else free
 
 
 def _best_of(

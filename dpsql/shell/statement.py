@@ -15,6 +15,8 @@ from dpsql.terminal.explanation import wrapped
 from dpsql.terminal.output import put, refusal, tell
 from dpsql.terminal.waiting import beside, lasting
 
+ALL_THE_SAME = "Run it all the same? [y/N] "
+
 
 def ask(shell: Shell, sql: str) -> None:
     """Answer a query and show the answer; if it ends early, report what was paid.
@@ -60,13 +62,13 @@ def _answered(shell: Shell, sql: str) -> Answer | None:
         if error.code != "D511" or not shell.interactive:
             raise
         tell(refusal(error))
-    return beside(db, lambda: db.execute(sql, anyway=True)) if _yes("Run it all the same? [y/N] ") else None
+    return beside(db, lambda: db.execute(sql, anyway=True)) if _yes(ALL_THE_SAME) else None
 
 
 def _confirmed(shell: Shell, sql: str) -> bool:
     """Whether to run a query; asks first if it costs more than the ``confirm`` share of what remains.
 
-    Says before what its answer could hardly show.
+    Says before what its answer could hardly show, and asks where no row as declared meets its conditions.
     """
     if not shell.interactive:
         return True
@@ -74,6 +76,8 @@ def _confirmed(shell: Shell, sql: str) -> bool:
     if price.cost and not price.nothing:
         for doubt in price.doubts:
             tell(f"note: {doubt}")
+        if price.unmet:
+            return _yes(ALL_THE_SAME)
     if shell.confirm is None or price.share <= shell.confirm or not price.held:  # D501 says that it is not
         return True
     return _yes(question(price))

@@ -25,3 +25,8 @@ SELECT ward, COUNT(*) FROM patients GROUP BY ward GROUP BY sex;
 -- case: a select without columns
 -- outcome: refused D101
 SELECT FROM patients WHERE ward = 'A';
+
+-- case: OPTIONS behind the other clauses
+-- outcome: refused D101 at 1:44
+-- instead: SELECT OPTIONS(epsilon = 0.5) COUNT(*) FROM patients WHERE smoker
+SELECT COUNT(*) FROM patients WHERE smoker OPTIONS(epsilon = 0.5);

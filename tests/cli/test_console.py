@@ -232,6 +232,27 @@ def test_who_sits_there_is_asked_before_a_query_that_would_show_nothing(
 KEYS = (("cost", "visits"), ("city", "patients"))
 
 
+def test_a_person_is_asked_before_a_condition_that_nobody_meets(
+    clinic: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A pipe gets the answer with a note; no group is free for both."""
+    count = "SELECT COUNT(*) FROM patients WHERE ward = 'a';"
+    answers = iter(["n", "y"])
+    monkeypatch.setattr("builtins.input", lambda question: next(answers))
+    with dpsql.connect(clinic, analyst="ana") as db:
+        shell = Shell(db)
+        shell.interactive = True
+        for paid in (0, 1):
+            say(shell, count)
+            assert len(db.purchases) == paid
+            assert "ward is one of 'A', 'B', 'C'" in capsys.readouterr().err
+        say(shell, "SELECT ward, COUNT(*) FROM patients WHERE ward = 'a' GROUP BY ward;")
+        assert "No row as declared meets the conditions" in capsys.readouterr().out
+        shell.interactive = False
+        say(shell, count.replace("'a'", "'b'"))
+        assert len(db.purchases) == 2
+
+
 def test_the_last_answer_is_kept_and_a_refusal_leaves_it(shell: Shell) -> None:
     say(shell, f"{COUNT};")
     kept = shell.last

@@ -79,7 +79,7 @@ def test_what_the_help_says_shows_something(opened: Opened, accountant: str) -> 
     assert price is not None
     assert groups is not None
     assert "show public keys: floor(cost)" in said
-    assert said.endswith("ask all the same: OPTIONS(anyway = true)")
+    assert said.endswith("ask all the same: OPTIONS(anyway = true) after SELECT")
     refused(db, BY_COST, 0.95 * float(price[1]))
     for sql, epsilon in (
         (BY_COST, float(price[1])),
@@ -244,3 +244,96 @@ def test_keys_that_show_are_more_than_nothing(opened: Opened) -> None:
     price = opened(240).price(sql, epsilon=0.2)
     assert price.doubts
     assert not price.nothing
+
+
+@pytest.mark.parametrize(
+    ("conditions", "said"),
+    [
+        ("ward = 'a'", "ward is one of 'A', 'B', 'C'"),
+        ("ward IN ('a', 'b') AND smoker", "ward is one of 'A', 'B', 'C'"),
+        ("ward = 'A' AND ward = 'B'", "ward is one of 'A', 'B', 'C'"),
+        ("age > 120", "age is from 0 to 120"),
+        ("age BETWEEN 200 AND 300", "age is from 0 to 120"),
+        ("age // 10 = 13 OR age < 0", "age is from 0 to 120"),
+        ("60 > age AND 130 <= age", "age is from 0 to 120"),
+        ("height > 1000", "height is from 0 to 250"),
+    ],
+)
+def test_conditions_that_no_declared_row_meets_are_doubted(
+    opened: Opened, conditions: str, said: str
+) -> None:
+    db = opened(None)
+    sql = f"SELECT COUNT(*) AS n FROM patients WHERE {conditions}"
+    price = db.price(sql, epsilon=1.0)
+    assert price.doubts == (f"no row as declared meets the conditions: {said}",)
+    assert (price.unmet, price.nothing, price.cost) == (True, False, 1.0)
+    assert f"doubt     {price.doubts[0]}" in str(db.explain(sql, epsilon=1.0))
+    answer = db.execute(sql, epsilon=1.0)
+    assert len(answer) == 1
+    assert f"No row as declared meets the conditions: {said}." in answer.note
+
+
+@pytest.mark.parametrize(
+    "conditions",
+    [
+        "ward = 'A'",
+        "ward <> 'A'",
+        "ward IN ('a', 'A')",
+        "ward = 'a' OR age > 50",
+        "age IS NULL",
+        "NOT (ward = 'a')",
+        "age >= 120",
+        "age < 1",
+        "city = 'nowhere'",
+        "age > height",
+        "lower(ward) = 'a'",
+        "born >= DATE '2525-12-31'",
+    ],
+)
+def test_conditions_that_some_row_may_meet_are_not(opened: Opened, conditions: str) -> None:
+    price = opened(None).price(f"SELECT COUNT(*) FROM patients WHERE {conditions}", epsilon=1.0)
+    assert (price.doubts, price.unmet) == ((), False)
+
+
+def test_joined_rows_must_meet_the_conditions_of_both_sides(opened: Opened) -> None:
+    db = opened(None)
+    visits = "(SELECT patient_id FROM visits WHERE kind = 'x') AS v"
+    sql = f"SELECT COUNT(*) FROM patients AS p {{}} JOIN {visits} USING (patient_id)"
+    for kind, unmet in (("", True), ("SEMI", True), ("LEFT", False), ("ANTI", False)):
+        assert db.price(sql.format(kind), epsilon=1.0).unmet == unmet
+    older = "SELECT age FROM patients WHERE age > {}"
+    both = f"SELECT COUNT(*) FROM ({older} UNION ALL {older.format(130)})"
+    assert db.price(both.format(120), epsilon=1.0).unmet
+    assert not db.price(both.format(10), epsilon=1.0).unmet
+
+
+def test_how_many_rows_a_patient_has_is_no_promise(opened: Opened) -> None:
+    of_each = "(SELECT patient_id, COUNT(*) AS n FROM visits GROUP BY patient_id)"
+    assert not opened(None).price(f"SELECT COUNT(*) FROM {of_each} WHERE n > 1000", epsilon=1.0).unmet
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT ward, COUNT(*), AVG(age) FROM patients WHERE ward = 'a' GROUP BY ward",
+        "SELECT upper(city) c, MEDIAN(age) FROM patients WHERE upper(city) = 'A' AND c = 'B' GROUP BY c",
+        "SELECT ward, COUNT(*) FROM patients WHERE ward = 'a' GROUP BY GROUPING SETS ((ward, smoker), ward)",
+    ],
+)
+def test_no_group_costs_nothing(opened: Opened, sql: str) -> None:
+    db = opened(None)
+    assert db.price(sql, epsilon=1.0).cost == 0.0
+    answer = db.execute(sql, epsilon=1.0)
+    assert (answer.rows, answer.cost, db.purchases) == ([], 0.0, ())
+    assert answer.note
+
+
+def test_groups_of_one_part_alone_are_paid_for(opened: Opened) -> None:
+    """Nothing is drawn for the part that has no group; the other has the noise of its share."""
+    db = opened(None)
+    none = "SELECT ward, COUNT(*) AS n FROM patients WHERE ward = 'a' GROUP BY ward"
+    sql = f"SELECT ward, COUNT(*) AS n FROM patients GROUP BY ward UNION ALL {none}"
+    assert db.price(sql, epsilon=1.0).cost == 1.0
+    answer = db.execute(sql, epsilon=1.0)
+    assert [row[0] for row in answer.rows] == ["A", "B", "C"]
+    assert db.execute(sql, epsilon=1.0).rows == answer.rows

@@ -186,7 +186,7 @@ def _compare(facts: dict[str, Fact], column: Scalar, op: str, bound: Scalar, fac
             (_narrow_to_list if op == "=" else _narrow_without)(facts, column.name, (bound.value,))
         if op == "<>" or isinstance(bound, Literal):
             return
-    limit, exact = _limit(fact, fact_of(bound))
+    limit, exact = limit_of(fact, fact_of(bound))
     if isinstance(fact.domain, Categories | Listed):
         return
     interval = known(Argument(fact))  # None of a wide type: its limits do not count as bounds
@@ -240,7 +240,7 @@ def _listed_too(fact: Fact, interval: Interval, bound: Fact) -> Listed | None:
     return None if narrower and fact.type.kind is not Kind.TEXT else bound.domain
 
 
-def _limit(fact: Fact, bound: Fact) -> tuple[Interval, bool]:
+def limit_of(fact: Fact, bound: Fact) -> tuple[Interval, bool]:
     """Return the bound's range in units of the column, and whether integers are exact there."""
     limit = range_of(bound)
     if bound.type.kind is fact.type.kind or (bound.type.numeric and fact.type.numeric):
