@@ -404,7 +404,7 @@ CHAPTERS = (
                 "Medians and quantiles are chosen among the bins of a public grid over the range of their "
                 "argument: each of up to 65,536 whole numbers, decimals or days, else 16,384 bins of the "
                 "same width, or of the same ratio where the range is wide. All that is asked of one argument "
-                "under one condition shares one search, and one price. A tenth of it tells how dense the "
+                "under one condition shares one search, and one price. A part of it tells how dense the "
                 "rows lie, for margins; where they are too few, there is none. MIN and MAX are values with a "
                 "few rows beyond them (about 15 times the rows of one person, divided by epsilon, or half of "
                 "all rows): the very last one is somebody's own.",

@@ -10,7 +10,15 @@ import pytest
 
 from dpsql.ir.column import DATE, DOUBLE, INTEGER, Fact, Interval, type_named
 from dpsql.ir.grid import BINS, End, Grid, Spacing, grid_of
-from dpsql.mechanisms.density import chosen_distances, distances, errors, reached, rows_wanted
+from dpsql.mechanisms.density import (
+    SHARE,
+    chosen_distances,
+    distances,
+    errors,
+    reached,
+    reaches,
+    rows_wanted,
+)
 from dpsql.mechanisms.exponential import choose
 from dpsql.mechanisms.quantiles import Histograms, answers
 
@@ -85,32 +93,42 @@ def test_distances_reach_what_lies_within_them(grid):
 def test_few_rows_have_no_margin():
     grid = GRIDS[2]
     found = chosen_distances(
-        histograms([[5000] * 3] * 50), grid, (HALF,), np.full((50, 1), 5000), 1.0, ROW, drawn("few")
+        *(histograms([[5000] * 3] * 50), grid, (HALF,), np.full((50, 1), 5000)),
+        *(1.0, ROW, drawn("few"), 9.0, ROW),
     )
-    assert (found == len(distances(grid))).mean() > 0.9
+    assert (found == 2 * len(distances(grid))).mean() > 0.9
 
 
 def test_extremes_have_none():
     targets = (End.LEAST, HALF, End.GREATEST)
     found = chosen_distances(
-        histograms([range(2000)]), GRIDS[2], targets, np.array([[1, 900, 1900]]), 1.0, ROW, drawn("ends")
+        histograms([range(2000)]),
+        GRIDS[2],
+        targets,
+        np.array([[1, 900, 1900]]),
+        1.0,
+        ROW,
+        drawn("ends"),
+        9.0,
+        ROW,
     )
-    none = len(distances(GRIDS[2]))
+    none = 2 * len(distances(GRIDS[2]))
     assert found[0, 0] == found[0, 2] == none > found[0, 1]
     factors = errors(targets, 1.0, 0.1, ROW, ROW)
     assert math.isnan(factors[0])
     assert factors[1] > 0
 
 
-def test_one_unit_with_its_weight_split():
-    """The chance of every pair of distances moves by at most epsilon, however a unit splits its weight."""
+@pytest.mark.parametrize("targets", [(Fraction(1, 4), Fraction(3, 4)), (Fraction(1, 3),), (HALF,)])
+def test_one_unit_with_its_weight_split(targets):
+    """The chance of all distances together moves by at most epsilon, however a unit splits its weight."""
     rng = np.random.default_rng(2)
     grid = Grid(Spacing.WHOLE, 0, 9, 10)
-    targets, placed = (Fraction(1, 4), Fraction(3, 4)), np.array([[2, 7]])
+    placed = np.array([[2, 7][: len(targets)]])
     epsilon, worst = 1.0, 0.0
-    for _ in range(200):
-        weights = rng.integers(0, 30, 10)
-        parts = rng.multinomial(12, [0.1] * 10)  # a unit's 12 steps
+    for round_ in range(400):
+        weights = rng.integers(0, 30, 10) if round_ % 2 else rng.permutation([90, 80, *[0] * 8])
+        parts = rng.multinomial(12, rng.dirichlet([0.3] * 10))  # a unit's 12 steps
         laws = []
         for held in (weights + 1, weights + 1 + parts):
             law = []
@@ -121,11 +139,25 @@ def test_one_unit_with_its_weight_split():
                 return choices.starts[:-1], np.zeros(1, np.int64)
 
             given = Histograms(np.array([0, 10]), np.arange(10), held.astype(np.int64))
-            chosen_distances(given, grid, targets, placed, epsilon, 12, record)
+            chosen_distances(given, grid, targets, placed, epsilon, 12, record, 9.0, 1)
             laws.append(law)
         moved = [np.abs(a - b).max() for a, b in zip(*laws, strict=True)]
         worst = max(worst, sum(moved))
     assert 0.3 < worst <= epsilon
+
+
+def reach_and_error(lists, target, epsilon, grid, seed, most=ROW):
+    """Return the margins of one quantile of each list of bins, and how far each is from the truth."""
+    given = histograms(lists)
+    first, dense = epsilon * float(1 - SHARE), epsilon * float(SHARE)
+    places = answers(given, grid.size, (target,), Fraction(first), most, ROW, drawn(f"first {seed}"))
+    away = chosen_distances(given, grid, (target,), places, dense, most, drawn(f"dense {seed}"), first, ROW)
+    (factor,) = errors((target,), first, dense, most, ROW)
+    reach = reaches(grid, away[:, 0], factor) + 0.475 * grid.width  # as in details.quantiles.finish
+    values = [np.array([float(grid.value(int(place))) for place in rows]) for rows in (places[:, 0], *lists)]
+    truth = [np.quantile(each, float(target), method="averaged_inverted_cdf") for each in values[1:]]
+    assert rows_wanted(dense, most) > 0
+    return reach, np.abs(values[0] - np.array(truth))
 
 
 @pytest.mark.parametrize(
@@ -136,14 +168,29 @@ def test_coverage(size, epsilon, least):
     rng = np.random.default_rng(size)
     grid = Grid(Spacing.EVEN, 0.0, 1000.0, BINS)
     rows = np.clip(rng.normal(500, 100, (500, size)), 0, 999.99)
-    given = histograms(list((rows / 1000 * BINS).astype(int)))
-    first, dense = epsilon * 9 / 10, epsilon / 10
-    places = answers(given, BINS, (HALF,), Fraction(first), ROW, ROW, drawn("first"))
-    away = chosen_distances(given, grid, (HALF,), places, dense, ROW, drawn("dense"))
-    (factor,) = errors((HALF,), first, dense, ROW, ROW)
-    reach = np.hypot(np.append(distances(grid), np.inf)[away[:, 0]] * factor, 0.475 * grid.width)
-    values = np.array([float(grid.value(int(place))) for place in places[:, 0]])
-    held = np.abs(values - np.median(rows, axis=1)) <= reach
-    assert least <= held.mean()
-    assert np.median(reach) < 10 * np.quantile(np.abs(values - np.median(rows, axis=1)), 0.95)
-    assert rows_wanted(dense, ROW) > 0
+    reach, apart = reach_and_error(list((rows / 1000 * BINS).astype(int)), HALF, epsilon, grid, size)
+    assert least <= (~(apart > reach)).mean()
+    assert np.nanmedian(reach) < 10 * np.quantile(apart, 0.95)
+
+
+PRICES = np.array([9.99, 14.99, 19.99, 24.99, 29.99, 39.99, 49.99, 59.99, 79.99, 99.99, 149.99, 199.99])
+
+
+@pytest.mark.parametrize(
+    ("values", "target", "least"),
+    [
+        (lambda rng: rng.choice(PRICES, 12_000), Fraction(1, 4), 0.93),  # the quarter ends where a price does
+        (lambda rng: rng.choice(PRICES, 12_000), Fraction(9, 20), 0.93),
+        (lambda rng: np.where(rng.random(12_000) < 0.5, 0.0, rng.exponential(60, 12_000)), HALF, 0.93),
+        (lambda rng: np.round(rng.lognormal(4, 0.5, 12_000), -1), HALF, 0.93),
+        (lambda rng: rng.choice([30.0, 170.0], 12_000) + rng.normal(0, 5, 12_000), HALF, 0.85),
+    ],
+    ids=["the edge of a price", "a price", "half zeros", "tens", "two heaps"],
+)
+@pytest.mark.parametrize("most", [1, 10])
+def test_coverage_where_rows_are_heaped(values, target, least, most):
+    rng = np.random.default_rng(11)
+    grid = Grid(Spacing.EVEN, 0.0, 250.0, BINS)
+    lists = [np.clip(values(rng) / 250 * BINS, 0, BINS - 1).astype(int) for _ in range(150)]
+    reach, apart = reach_and_error(lists, target, 1.0, grid, most, most * ROW)
+    assert least <= (apart <= reach).mean()

@@ -93,7 +93,7 @@ def test_what_is_asked_of_one_argument_shares_levels(db):
     sql = "SELECT MIN(age), MEDIAN(age), QUANTILE_CONT(age, [0.9, 0.95]), MAX(age), MODE(kind) FROM people"
     reports = audit.measure(db, sql, epsilon=8.0)
     events = [[noise.event for noise in each.noises] for each in reports[1:]]
-    assert events[0] == [ChoiceEvent(pytest.approx(4 * 9 / 10 / 3))] * 3 + [ChoiceEvent(pytest.approx(0.4))]
+    assert events[0] == [ChoiceEvent(pytest.approx(4 * 0.85 / 3))] * 3 + [ChoiceEvent(pytest.approx(0.6))]
     assert events[1] == [ChoiceEvent(pytest.approx(4.0))]
 
 

@@ -23,7 +23,7 @@ from dpsql.ir.measure import Finish
 from dpsql.ir.plan import DetailPlan, MeasurePlan
 from dpsql.ir.table import ReleasedTable
 from dpsql.late_numpy import np
-from dpsql.mechanisms.density import distances, errors
+from dpsql.mechanisms.density import errors, reaches
 from dpsql.mechanisms.exponential import Integers
 from dpsql.mechanisms.quantiles import beyond
 
@@ -100,9 +100,8 @@ def _margins(
     assert isinstance(dense, ChoiceEvent)
     row = detail_plan.sensitivity // detail_plan.rows
     factors = errors(detail.targets, detail_plan.epsilon, dense.epsilon, detail_plan.sensitivity, row)
-    away = np.array((*distances(detail.grid), math.nan))
     bins, places = released.sums[:, first], released.sums[:, first + 1]
-    noise = away[np.clip(places, 0, len(away) - 1)] * factors[detail.targets.index(target)]
+    noise = reaches(detail.grid, places, factors[detail.targets.index(target)])
     if detail.grid.spacing is Spacing.WHOLE and detail.grid.step == 1:  # every value has its own bin
         # a choice may be the next value, however dense the rows are: the middle may be near where it ends
         return np.maximum(np.ceil(noise * detail.grid.unit - 0.5), 1.0) / detail.grid.unit

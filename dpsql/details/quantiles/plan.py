@@ -1,6 +1,6 @@
 """The price of a histogram's order statistics: the levels of choices, and the densities for margins.
 
-three quantiles, epsilon 1    two levels at 9/20 each, distances for margins at 1/10
+three quantiles, epsilon 1    two levels at 17/40 each, distances for margins at 3/20
 """
 
 from __future__ import annotations

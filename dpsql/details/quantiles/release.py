@@ -44,7 +44,11 @@ def released(
     if len(detail_plan.events) > detail_plan.choices:
         dense = detail_plan.events[-1]
         assert isinstance(dense, ChoiceEvent)
-        away = chosen_distances(histograms, detail.grid, detail.targets, bins, dense.epsilon, most, choose)
+        away = chosen_distances(
+            *(histograms, detail.grid, detail.targets, bins, dense.epsilon, most, choose),
+            detail_plan.epsilon,
+            most // detail_plan.rows,
+        )
     return np.stack((bins, away), axis=2).reshape(len(groups), detail.width)
 
 
