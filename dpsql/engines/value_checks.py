@@ -1,11 +1,13 @@
 """Conditions for legal stored values: not every writer checks its values, and DuckDB's reader does not.
 
+    BOOLEAN         a byte of 2 is neither true nor false, and equal to some true
+    ENUM            a code behind the last one is read from elsewhere
     DECIMAL(6, 2)   a sum of 12345.67 may overflow
     TIMESTAMP       a timestamp before the first legal one cannot be printed
     TIMESTAMP[]     so it is with the items of a list, the fields of a struct, the keys and values of a map
     MAP(...)        a map with a key twice is read, and may fail where it is copied
 
-Parquet files and frames may hold such values, and so may tables that were created from them.
+Parquet files and frames may hold such values, and so may tables and logs that were written from them.
 """
 
 from __future__ import annotations
@@ -39,6 +41,10 @@ def legal_sql(column: Column) -> str | None:
 def _legal_sql(value: str, type_: Type, depth: int) -> str | None:
     """Print the condition of a value, and of everything that a query can take out of it."""
     match type_.kind:
+        case Kind.BOOLEAN:
+            return f"CAST({value} AS UTINYINT) <= 1"
+        case Kind.TEXT if type_.sql.startswith("ENUM("):
+            return f"enum_code({value}) < length(enum_range(CAST(NULL AS {type_.sql})))"
         case Kind.DECIMAL:
             digits, scale = decimal_size(type_)
             most = f"CAST('{'9' * (digits - scale)}.{'9' * scale}' AS {type_.sql})"

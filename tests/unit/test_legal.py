@@ -6,6 +6,7 @@ from datetime import time, timedelta, timezone
 from pathlib import Path
 
 import duckdb
+import numpy
 import pandas
 import pyarrow
 import pyarrow.parquet
@@ -146,3 +147,37 @@ def test_a_map_with_a_key_twice_is_kept_apart(tmp_path: Path) -> None:
         assert db.execute("SELECT COUNT(*) FROM people WHERE x['a'] = 1", epsilon=0.1).rows
     with pytest.raises(dpsql.OperationalError, match="people holds values that cannot be read"):
         dpsql.connect(folder("beyond", ["a", "a"]), tmp_path / "beyond.toml")
+
+
+def found_unreadable(path: Path) -> bool:
+    path.with_suffix(".toml").write_text(POLICY)
+    try:
+        with dpsql.connect(path) as db:
+            db.execute("SELECT COUNT(*) FROM people")
+    except dpsql.OperationalError as error:
+        return "holds values that cannot be read" in str(error)
+    return False
+
+
+@pytest.mark.parametrize("byte", [1, 2])
+def test_a_byte_that_is_no_boolean_is_found(tmp_path: Path, byte: int) -> None:
+    """A checkpoint makes it false: only a log keeps it."""
+    path = tmp_path / "people.duckdb"
+    bits = numpy.array([0, 1, byte], dtype=numpy.uint8).view(bool)
+    frame = pandas.DataFrame({"id": range(3), "x": bits})  # noqa: F841 - DuckDB finds it by its name
+    with duckdb.connect(str(path)) as owner:
+        owner.execute("PRAGMA disable_checkpoint_on_shutdown; SET wal_autocheckpoint = '1TB'")
+        owner.execute("CREATE TABLE people (id BIGINT, x BOOLEAN); INSERT INTO people FROM frame")
+    assert found_unreadable(path) == (byte > 1)
+
+
+@pytest.mark.parametrize("code", [1, 77])
+def test_a_code_that_no_value_of_an_enum_has_is_found(tmp_path: Path, code: int) -> None:
+    path = tmp_path / "people.duckdb"
+    values = pandas.Categorical.from_codes([0, 1, 1], ["a", "b"])
+    values._codes.setflags(write=True)
+    values._codes[2] = code
+    frame = pandas.DataFrame({"id": range(3), "x": values})  # noqa: F841 - DuckDB finds it by its name
+    with duckdb.connect(str(path)) as owner:
+        owner.execute("CREATE TABLE people AS FROM frame")
+    assert found_unreadable(path) == (code > 1)
