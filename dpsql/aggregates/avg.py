@@ -13,7 +13,7 @@ from sqlglot import exp
 
 from dpsql.aggregates import Distinct, Floats, Need, Rule, Sums, type_of_sum
 from dpsql.aggregates.sum import SUM, distinct_of, on_grid
-from dpsql.ir.column import DOUBLE, Domain, Fact, Interval, Kind, range_of
+from dpsql.ir.column import DOUBLE, Domain, Fact, Interval, Kind, said_range
 from dpsql.late_numpy import np
 
 
@@ -30,7 +30,7 @@ class Avg(Rule):
     def result(self, argument: Fact | None, rows: int | None, *others: Fact) -> Fact:
         assert argument is not None
         type_of_sum(argument.type)
-        bounds = range_of(argument)
+        bounds = said_range(argument)
         domain: Domain = argument.domain
         if bounds.finite:
             domain = Interval(float(bounds.low), float(bounds.high))

@@ -11,7 +11,7 @@ from fractions import Fraction
 from sqlglot import exp
 
 from dpsql.aggregates import Need, Rule, Unbounded
-from dpsql.ir.column import DOUBLE, TIMESTAMP, Domain, Fact, Interval, Kind, range_of
+from dpsql.ir.column import DOUBLE, TIMESTAMP, Domain, Fact, Interval, Kind, said_range
 from dpsql.ir.grid import End, Target
 
 NUMBERS = (Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT)
@@ -70,7 +70,7 @@ class Continuous(Quantile):
 
     def result(self, argument: Fact | None, rows: int | None, *others: Fact) -> Fact:
         discrete = super().result(argument, rows)
-        bounds = range_of(discrete)
+        bounds = said_range(discrete)
         domain: Domain = discrete.domain
         if discrete.type.kind in (Kind.DATE, Kind.TIMESTAMP):
             return Fact(TIMESTAMP, nullable=True)

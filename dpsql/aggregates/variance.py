@@ -27,7 +27,7 @@ from sqlglot import exp
 
 from dpsql.aggregates import OFF, ROUNDING, Floats, Need, Rule, Spread, Sums, Unbounded, type_of_sum
 from dpsql.aggregates.placed import placed, squares
-from dpsql.ir.column import DOUBLE, Fact, Interval, range_of
+from dpsql.ir.column import DOUBLE, Fact, Interval, said_range
 from dpsql.late_numpy import np
 
 
@@ -67,7 +67,7 @@ class Variance(Rule):
     def result(self, argument: Fact | None, rows: int | None, *others: Fact) -> Fact:
         assert argument is not None
         type_of_sum(argument.type)
-        bounds = range_of(argument)
+        bounds = said_range(argument)
         if not bounds.finite:
             return Fact(DOUBLE, nullable=True)
         most = spread_of(bounds) ** 2 / (2 if self._sample else 4)

@@ -25,7 +25,7 @@ from typing import TypeAlias
 from dpsql.facts.schema import fact_of, facts_of, narrow
 from dpsql.ir.column import Fact
 from dpsql.ir.relation import Aggregate, Filter, Join, JoinKind, Project, Relation, Window
-from dpsql.ir.scalar import Call, Ref, Scalar, conjuncts, refs, replace_refs
+from dpsql.ir.scalar import MOST_NODES, Call, Ref, Scalar, conjuncts, has_more_nodes, refs, replace_refs
 
 Keys: TypeAlias = Mapping[int, Scalar]
 """Keys by their places, as expressions over a relation."""
@@ -76,8 +76,12 @@ def _within(keys: Keys, relation: Relation) -> Keys:
 
 
 def _through(keys: Keys, inside: Mapping[str, Scalar]) -> Keys:
-    """Return the keys over what a projection reads; without those of which a column is computed there."""
-    return {i: replace_refs(key, dict(inside)) for i, key in keys.items() if refs(key) <= inside.keys()}
+    """Return the keys over what a projection reads; without those of which a column is computed there.
+
+    Expressions of expressions may double at every step: those that grow too long are not followed.
+    """
+    short = {i: key for i, key in keys.items() if not has_more_nodes(key, MOST_NODES)}
+    return {i: replace_refs(key, dict(inside)) for i, key in short.items() if refs(key) <= inside.keys()}
 
 
 def _of_keys(condition: Scalar, keys: Keys) -> list[Scalar]:

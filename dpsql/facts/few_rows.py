@@ -25,7 +25,7 @@ from typing import TypeAlias
 from dpsql.facts.ownership import Owned, fan_out, least, meets_one, ownership_of
 from dpsql.ir.column import Categories, Fact, Interval, Kind
 from dpsql.ir.relation import Aggregate, Filter, Join, JoinKind, Project, Relation, Window
-from dpsql.ir.scalar import Scalar, replace_refs
+from dpsql.ir.scalar import MOST_NODES, Scalar, has_more_nodes, replace_refs
 
 FactsOf: TypeAlias = Callable[[Relation], Mapping[str, Fact]]
 
@@ -60,7 +60,8 @@ def telling(owned: Owned, facts: Mapping[str, Fact]) -> list[frozenset[str]]:
 
 def _before(relation: Relation, facts_of: FactsOf) -> int | None:
     match relation:
-        case Filter(Project(source, columns), condition):  # the same rows are left below the projection
+        case Filter(Project(source, columns), condition) if not has_more_nodes(condition, MOST_NODES):
+            # the same rows are left below the projection
             below = replace_refs(condition, {column.name: column.scalar for column in columns})
             return few_rows(Filter(source, below), facts_of)
         case Filter(source, _) | Project(source, _) | Window(source, _) | Aggregate(source, _, _):

@@ -15,7 +15,10 @@ from dpsql.facts.schema import facts_of
 from dpsql.ir.relation import Aggregate, Filter, Join, Project, Relation, Scan, Union, Window
 from dpsql.ir.scalar import Scalar, conjuncts, refs
 
-_COUNTS = frozenset("count sum row_number rank dense_rank ntile".split())
+_COUNTS = frozenset(
+    "count sum row_number rank dense_rank ntile regr_count regr_sxx regr_syy regr_sxy".split()
+)
+"""Aggregates and windows whose range depends on how many rows a unit has."""
 
 
 def guessed(relation: Relation, scalar: Scalar) -> bool:
@@ -84,9 +87,16 @@ def _is_narrowed(relation: Relation, names: frozenset[str]) -> bool:
 
 def _compared(relation: Relation, condition: Scalar, names: frozenset[str]) -> bool:
     return any(
-        refs(part) & names and len(refs(part)) > 1 and guessed(relation, part)
+        refs(part) & names and len(refs(part)) > 1 and _rests_on_guess(relation, part)
         for part in conjuncts(condition)
     )
+
+
+def _rests_on_guess(relation: Relation, part: Scalar) -> bool:
+    """Whether a condition reads a guess, or a column that one below narrowed by a guess."""
+    sides = (relation.left, relation.right) if isinstance(relation, Join) else (relation,)
+    below = (_is_narrowed(side, refs(part) & facts_of(side).keys()) for side in sides)
+    return guessed(relation, part) or any(below)
 
 
 def _refs_of(scalars: Iterable[Scalar]) -> frozenset[str]:

@@ -354,6 +354,12 @@ def range_of(fact: Fact) -> Interval:
             return type_range(fact.type)
 
 
+def said_range(fact: Fact) -> Interval:
+    """Return the range that is said of a value: by its domain, or by a type with few values."""
+    said = not isinstance(fact.domain, Anything) or fact.type.sql in SMALL
+    return range_of(fact) if said else EVERYWHERE
+
+
 _NUMBERS = {bool, int, float, Decimal}
 
 SMALL = frozenset(("TINYINT", "UTINYINT", "SMALLINT", "USMALLINT", "BOOLEAN"))

@@ -45,6 +45,9 @@ class Call:
 
 Scalar: TypeAlias = Ref | Literal | Call
 
+MOST_NODES = 2_000
+"""Parts of the longest expression that is written out over what lies below, where it may double each time."""
+
 
 def refs(scalar: Scalar) -> frozenset[str]:
     """Return the names of all columns that a scalar reads."""
@@ -55,6 +58,17 @@ def refs(scalar: Scalar) -> frozenset[str]:
             return frozenset()
         case Call(_, arguments):
             return frozenset().union(*(refs(argument) for argument in arguments))
+
+
+def has_more_nodes(scalar: Scalar, most: int) -> bool:
+    """Whether a scalar, written out, has more than so many parts; those that it shares count each time."""
+    left, waiting = most, [scalar]
+    while waiting and left >= 0:
+        found = waiting.pop()
+        left -= 1
+        if isinstance(found, Call):
+            waiting += found.arguments
+    return left < 0
 
 
 def replace_refs(scalar: Scalar, by: dict[str, Scalar]) -> Scalar:

@@ -11,6 +11,7 @@ from dpsql.bind.keys.atoms import MOST_VALUES
 from dpsql.bind.keys.lists import enumerate_key
 from dpsql.bind.scope.context import Context
 from dpsql.errors import refuse
+from dpsql.facts.row_guesses import guessed, narrowed_by_guess
 from dpsql.facts.schema import fact_of, facts_of
 from dpsql.functions.core.literals import as_own
 from dpsql.ir.column import VARCHAR, Categories, Kind, Listed, Type, Value, range_of, unique
@@ -45,7 +46,8 @@ def _values(ctx: Context, relation: Relation, argument: Scalar) -> tuple[Value, 
     ends = range_of(fact)
     if fact.type.kind is Kind.BOOLEAN:
         return (False, True)
-    if fact.type.kind is Kind.INTEGER and ends.finite and ends.high - ends.low < MOST_VALUES:
+    guess = guessed(relation, argument) or narrowed_by_guess(relation, argument)
+    if fact.type.kind is Kind.INTEGER and ends.finite and ends.high - ends.low < MOST_VALUES and not guess:
         return tuple(range(int(ends.low), int(ends.high) + 1))
     listed = enumerate_key(relation, argument, ctx.evaluate)
     match listed and listed.domain:

@@ -21,8 +21,18 @@ from dpsql.facts.schema import fact_of, facts_of
 from dpsql.functions.core.literals import as_own
 from dpsql.functions.core.printing import sql_of
 from dpsql.functions.core.ranges import DAY
-from dpsql.ir.column import Categories, Fact, Interval, Kind, Listed, Type, decimal_size
-from dpsql.ir.relation import Aggregate, Filter, Join, JoinKind, Project, Relation, Window
+from dpsql.ir.column import Categories, Fact, Interval, Kind, Listed, Type, decimal_size, range_of
+from dpsql.ir.relation import (
+    Aggregate,
+    Filter,
+    Join,
+    JoinKind,
+    Materialized,
+    Project,
+    Relation,
+    Scan,
+    Window,
+)
 from dpsql.ir.scalar import Call, Literal, Ref, Scalar
 from dpsql.lazy_dataclass import dataclass
 
@@ -103,8 +113,11 @@ class Cutter:
                 )
                 size, sql = len(constants), values_sql(constants, fact.type)
             case Listed():
-                table = fact.domain.table
-                size, sql = 0, f"SELECT DISTINCT {_quoted(fact.domain.column)} FROM {_quoted(table)}"
+                table, column = (
+                    fact.domain.table,
+                    f"TRY_CAST({_quoted(fact.domain.column)} AS {fact.type.sql})",
+                )
+                size, sql = 0, f"SELECT DISTINCT {column} FROM {_quoted(table)} WHERE {column} IS NOT NULL"
             case Interval(low, high) as interval if interval.finite and not _is_guess(relation, scalar):
                 step = _step(scalar, fact.type)
                 if not step:
@@ -118,7 +131,9 @@ class Cutter:
                 number = f"range * {step}" if step != 1 else "range"
                 sql = f"SELECT {_cast_number(number, fact.type)} FROM range({first}, {last + 1})"
                 if fact.type.kind is Kind.FLOAT and first <= 0 <= last:  # its sign, and its text, are others
-                    size, sql = size + 1, f"{sql} UNION ALL SELECT CAST('-0.0' AS DOUBLE)"
+                    size, sql = size + 1, f"{sql} UNION ALL SELECT CAST('-0.0' AS {fact.type.sql})"
+                if may_be_nan(relation, scalar):  # in no range
+                    size, sql = size + 1, f"{sql} UNION ALL SELECT CAST('NaN' AS {fact.type.sql})"
             case _:
                 return None
         return self._named(scalar, fact, size, sql, table)
@@ -283,3 +298,59 @@ def input_column(relation: Relation, scalar: Scalar) -> tuple[Relation, Scalar] 
 
 def _is_guess(relation: Relation, scalar: Scalar) -> bool:
     return guessed(relation, scalar) or narrowed_by_guess(relation, scalar)
+
+
+_KEEPS_NUMBERS = frozenset(
+    "floor ceil round trunc abs negate sign coalesce greatest least case cast try_cast exp".split()
+)
+"""Functions of FLOATs that are NaN only where an argument is."""
+
+_NAN_OF_INFINITIES = frozenset("+ - *".split())
+
+_NAN_OF_ZERO = frozenset("/ // %".split())
+
+_NAN_BELOW_ZERO = frozenset("sqrt ln log log2 log10 power".split())
+
+
+def may_be_nan(relation: Relation, scalar: Scalar) -> bool:
+    """Whether a scalar may be NaN where the columns that it reads are as declared."""
+    fact = fact_of(scalar, facts_of(relation))
+    if fact.type.kind is not Kind.FLOAT:
+        return False
+    match scalar:
+        case Ref():
+            deeper = input_column(relation, scalar)
+            bounded = isinstance(fact.domain, Interval) and fact.domain.finite
+            return (
+                may_be_nan(*deeper) if deeper is not None else not (bounded and _is_stored(relation, scalar))
+            )
+        case Literal(value):
+            return not isinstance(value, float) or math.isnan(value)
+        case Call(function, arguments):
+            facts = [fact_of(argument, facts_of(relation)) for argument in arguments]
+            return not _is_defined(function, facts) or any(may_be_nan(relation, each) for each in arguments)
+
+
+def _is_defined(function: str, facts: Sequence[Fact]) -> bool:
+    """Whether a function of FLOATs is no NaN of arguments that are none."""
+    if function in _KEEPS_NUMBERS:
+        return "cast" not in function or all(fact.type.kind is not Kind.TEXT for fact in facts)
+    ranges = [range_of(fact) for fact in facts]
+    if not all(ends.finite for ends in ranges):
+        return False
+    if function in _NAN_OF_ZERO:
+        return ranges[1].low > 0 or ranges[1].high < 0
+    return function in _NAN_OF_INFINITIES or (function in _NAN_BELOW_ZERO and ranges[0].low >= 0)
+
+
+def _is_stored(relation: Relation, column: Ref) -> bool:
+    """Whether a column comes as it is from a table, so that its declaration keeps NaN out."""
+    match relation:
+        case Scan() | Materialized():
+            return True
+        case Filter(source, _) | Window(source, _):
+            return column.name in facts_of(source) and _is_stored(source, column)
+        case Join(_, left, right):
+            return any(column.name in facts_of(side) and _is_stored(side, column) for side in (left, right))
+        case _:
+            return False

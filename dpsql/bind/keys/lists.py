@@ -79,7 +79,8 @@ def enumerate_key(relation: Relation, scalar: Scalar, evaluate: Evaluate) -> Key
     if image is None and (periods := _periods(computed[1], fact)) is not None:
         image = _image(periods, fact.type, evaluate)
     if image is not None:
-        return KeyList(_within(image.domain, fact), image.null and fact.nullable)
+        domain = image.domain if guessed(relation, scalar) else _within(image.domain, fact)
+        return KeyList(domain, image.null and fact.nullable)
     if not _is_consecutive(computed[1]):  # within a condition's range, most numbers are no value
         fact = fact_of(computed[1], facts_of(computed[0]))
     return None if guessed(relation, scalar) else _of_range(fact)

@@ -21,6 +21,7 @@ The sealed engine tries the conditions, printed as for private rows, on all comb
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import product
 from math import prod
 
 from dpsql.bind.keys.of_one_value import keys_of_one_value
@@ -31,7 +32,7 @@ from dpsql.facts.conditions_met import Keys, conditions_on, name_of
 from dpsql.facts.schema import fact_of, facts_of
 from dpsql.functions.core.literals import literal_sql
 from dpsql.functions.core.printing import sql_of
-from dpsql.ir.column import Categories, Fact, Type, Value
+from dpsql.ir.column import Categories, Fact, Kind, Type, Value
 from dpsql.ir.measure import KeyList, KeyPairs
 from dpsql.ir.relation import (
     Aggregate,
@@ -164,7 +165,7 @@ def _tried(
         assert key_list is not None
         assert isinstance(key_list.domain, Categories)
         sizes.append(len(key_list.domain.values) + key_list.null)
-        sql = values_sql(key_list.domain.values, kind)
+        sql = values_sql(_of_both_signs(key_list.domain.values, kind), kind)
         sql += f" UNION ALL SELECT CAST(NULL AS {kind.sql})" if key_list.null else ""
         sources.append(f"({sql}) AS s{name_of(place)}({name_of(place)})")
     if prod(sizes) > MOST_TRIED or any(len(each.rows) > MOST_PRINTED for each in rows):
@@ -179,12 +180,25 @@ def _tried(
     return None if tried is None else KeyPairs(places, tuple(dict.fromkeys(tried)))
 
 
+def _of_both_signs(values: Sequence[Value], kind: Type) -> tuple[Value, ...]:
+    """Return values with 0 as -0 too: one group, but a condition may tell them apart."""
+    zero = kind.kind is Kind.FLOAT and 0.0 in values
+    return (*values, -0.0) if zero else tuple(values)
+
+
 def _rows_sql(rows: KeyPairs, facts: Mapping[str, Fact]) -> str:
     """Print listed rows as a source."""
     types = [facts[name_of(place)].type for place in rows.places]
+    both = [
+        signed
+        for row in rows.rows
+        for signed in product(
+            *(_of_both_signs((value,), kind) for value, kind in zip(row, types, strict=True))
+        )
+    ]
     listed = ", ".join(
         f"({', '.join(literal_sql(Literal(value, kind)) for value, kind in zip(row, types, strict=True))})"
-        for row in rows.rows
+        for row in both
     )
     names = ", ".join(map(name_of, rows.places))
     source = f"SELECT * FROM (VALUES {listed})"

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import datetime
 import math
+import struct
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from decimal import Decimal
@@ -40,7 +41,7 @@ from dpsql.ir.column import (
     range_of,
     unique,
 )
-from dpsql.ir.scalar import Call, Literal, Ref, Scalar
+from dpsql.ir.scalar import Call, Literal, Ref, Scalar, refs
 
 FactOf: TypeAlias = Callable[[Scalar], Fact]
 """From a bound, which may be an expression, to its fact."""
@@ -48,6 +49,9 @@ FactOf: TypeAlias = Callable[[Scalar], Fact]
 _FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "=", "<>": "<>"}
 _OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "=": "<>", "<>": "="}
 
+
+_WHOLE = (Kind.INTEGER, Kind.DATE, Kind.TIMESTAMP, Kind.TIMESTAMPTZ)
+"""Kinds whose values are whole numbers: of days, or of microseconds."""
 
 _DIGITS = 15
 """The most digits of decimals of which no other is the same DOUBLE."""
@@ -71,6 +75,8 @@ def narrow(facts: dict[str, Fact], condition: Scalar, fact_of: FactOf, *, true: 
             _compare(facts, left, op, right, fact_of)
             _compare(facts, right, _FLIPPED[op], left, fact_of)
             _put_in_order(facts, left, op, right, fact_of)
+        case Call("between", (value, *ends)) if _in_32_bits(value, ends, fact_of):
+            pass
         case Call("between", (value, low, high)):
             both = Call("and", (Call(">=", (value, low)), Call("<=", (value, high))))
             narrow(facts, both, fact_of, true=true)
@@ -187,6 +193,9 @@ def _compare(facts: dict[str, Fact], column: Scalar, op: str, bound: Scalar, fac
         if op == "<>" or isinstance(bound, Literal):
             return
     limit, exact = limit_of(fact, fact_of(bound))
+    rounded = _rounding(fact.type, fact_of(bound).type, limit)
+    if rounded:
+        limit, exact = _widened(limit, rounded), False
     if isinstance(fact.domain, Categories | Listed):
         return
     interval = known(Argument(fact))  # None of a wide type: its limits do not count as bounds
@@ -196,11 +205,11 @@ def _compare(facts: dict[str, Fact], column: Scalar, op: str, bound: Scalar, fac
     if limit == EVERYWHERE:
         return
     low, high = interval.low, interval.high
-    if op in ("<", "<=", "="):
+    if op == "=" or (op in ("<", "<=") and not _may_be_nan(bound, fact_of(bound))):
         high = min(high, limit.high)
     if op in (">", ">=", "="):
         low = max(low, limit.low)
-    if fact.type.kind is Kind.INTEGER:
+    if fact.type.kind in _WHOLE and "TIMESTAMP_NS" not in (fact.type.sql, fact_of(bound).type.sql):
         low = math.ceil(low) if math.isfinite(low) else low
         high = math.floor(high) if math.isfinite(high) else high
         if exact and op == ">" and low == limit.low:
@@ -209,6 +218,42 @@ def _compare(facts: dict[str, Fact], column: Scalar, op: str, bound: Scalar, fac
             high -= 1
     if low <= high and (isinstance(fact.domain, Interval) or math.isfinite(low) or math.isfinite(high)):
         facts[column.name] = replace(fact, domain=Interval(low, high), nullable=False)
+
+
+def _in_32_bits(value: Scalar, ends: Sequence[Scalar], fact_of: FactOf) -> bool:
+    """Whether an end of BETWEEN makes both comparisons ones of 32 bits, which the value has not."""
+    return fact_of(value).type.sql != "FLOAT" and any(fact_of(end).type.sql == "FLOAT" for end in ends)
+
+
+def _rounding(column: Type, bound: Type, limit: Interval) -> float:
+    """Return how far values that compare as equal to the ends of a limit may be from them, relatively."""
+    ends = [end for end in (limit.low, limit.high) if math.isfinite(end)]
+    if "FLOAT" in (column.sql, bound.sql):
+        same = all(_has_32_bits(end) and (column.sql == "FLOAT" or abs(end) < 2**24) for end in ends)
+        return 0.0 if same else 2.0**-22
+    wide = any(abs(end) >= 2**53 for end in ends)
+    return 2.0**-50 if wide and {column.kind, bound.kind} & {Kind.FLOAT, Kind.DECIMAL} else 0.0
+
+
+def _has_32_bits(number: Number) -> bool:
+    """Whether a number is one of 32 bits."""
+    return abs(number) < 2.0**127 and struct.unpack("f", struct.pack("f", number))[0] == number
+
+
+def _widened(limit: Interval, part: float) -> Interval:
+    """Move both ends outwards by a part of them."""
+    if not part:
+        return limit
+    low, high = (0.0 if math.isinf(end) else abs(end) * part for end in (limit.low, limit.high))
+    return Interval(limit.low - low, limit.high + high)
+
+
+def _may_be_nan(bound: Scalar, fact: Fact) -> bool:
+    """Whether a bound may be NaN, which every number is less than; of a constant, its range tells."""
+    if fact.type.kind is not Kind.FLOAT or isinstance(bound, Literal):
+        return False
+    ends = range_of(fact)
+    return bool(refs(bound)) or ends.low != ends.high
 
 
 def _put_in_order(facts: dict[str, Fact], left: Scalar, op: str, right: Scalar, fact_of: FactOf) -> None:
@@ -248,10 +293,13 @@ def limit_of(fact: Fact, bound: Fact) -> tuple[Interval, bool]:
         return limit, max(-limit.low, limit.high) < 2**53 and not rounded
     day = 86_400_000_000  # a DATE counts days and a TIMESTAMP microseconds
     if fact.type.kind is Kind.DATE and bound.type.kind in (Kind.TIMESTAMP, Kind.TIMESTAMPTZ):
+        aligned = bound.type.kind is Kind.TIMESTAMP and limit.finite
+        if aligned and bound.type.sql != "TIMESTAMP_NS":
+            return Interval(limit.low / day, limit.high / day), not (limit.low % day or limit.high % day)
         low, high = (end if math.isinf(end) else math.floor(end / day) for end in (limit.low, limit.high))
         return Interval(low, high + 1), False
     if bound.type.kind is Kind.DATE and fact.type.kind is Kind.TIMESTAMP:
-        return Interval(limit.low * day, limit.high * day), False
+        return Interval(limit.low * day, limit.high * day), max(-limit.low, limit.high) * day < 2**53
     return EVERYWHERE, False
 
 
@@ -262,7 +310,9 @@ def _narrow_to_list(facts: dict[str, Fact], name: str, values: tuple[Value, ...]
     if fact.type.kind in (Kind.FLOAT, Kind.DECIMAL):
         numbers = [number for value in values if (number := _as_number(value)) is not None]
         if numbers and len(numbers) == len(values) and not isinstance(fact.domain, Categories | Listed):
-            facts[name] = replace(fact, domain=Interval(min(numbers), max(numbers)), nullable=False)
+            ends = Interval(min(numbers), max(numbers))
+            ends = _widened(ends, _rounding(fact.type, fact.type, ends))
+            facts[name] = replace(fact, domain=ends, nullable=False)
         return
     storable = _storable(fact.type, values)
     if storable is None:
