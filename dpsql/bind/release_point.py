@@ -16,6 +16,7 @@ from dpsql.bind.expressions.modes import with_candidates
 from dpsql.bind.expressions.scalars import Scalars
 from dpsql.bind.keys.lists import key_lists
 from dpsql.bind.keys.pairs import key_pairs
+from dpsql.bind.keys.public_rows import rows_that_meet
 from dpsql.bind.private.group_by import Groups
 from dpsql.bind.private.grouping_sets import expand_sets, grouping
 from dpsql.bind.private.projection import groupable
@@ -127,8 +128,9 @@ def release_point(
     sets = groups.sets if other_group is None else with_total(groups)
     over = expand_sets(source.relation, [named for _, named in keys], sets, number)
     scalars_of_keys = [named.scalar for _, named in keys]
-    lists = key_lists(source.relation, scalars_of_keys, ctx.evaluate)
-    pairs = key_pairs(source.relation, scalars_of_keys, lists, ctx.evaluate)
+    met = rows_that_meet(source.relation, scalars_of_keys, ctx.evaluate)
+    lists = key_lists(source.relation, scalars_of_keys, met, ctx.evaluate)
+    pairs = key_pairs(source.relation, scalars_of_keys, lists, met, ctx.evaluate)
     ctx.measures.append(
         Measure(
             name,

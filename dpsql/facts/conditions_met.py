@@ -69,6 +69,22 @@ def conditions_on(relation: Relation, keys: Keys) -> list[Scalar]:
             return []
 
 
+def conditions_below(relation: Relation) -> list[tuple[Relation, Scalar]]:
+    """Return the conditions that all rows of a relation satisfy, each with the relation that it reads."""
+    match relation:
+        case Filter(source, condition):
+            return [(source, part) for part in conjuncts(condition)] + conditions_below(source)
+        case Project(source, _) | Aggregate(source, _) | Window(source, _):
+            return conditions_below(source)
+        case Join(kind, left, right, condition) if kind is not JoinKind.FULL:
+            inner = kind is JoinKind.INNER
+            parts = conjuncts(condition) if inner and condition is not None else ()
+            found = [(relation, part) for part in parts] + conditions_below(left)
+            return found + (conditions_below(right) if inner else [])
+        case _:
+            return []
+
+
 def _within(keys: Keys, relation: Relation) -> Keys:
     """Return the keys that are computed from columns of this relation alone."""
     there = facts_of(relation).keys()

@@ -100,15 +100,18 @@ def _own(
 
 
 def _values(key_list: KeyList, own_type: Type, combinations: Combinations) -> tuple[Value, ...]:
+    null = key_list.null
     match key_list.domain:
         case Categories(members):
             candidates: tuple[Value, ...] = members
         case Listed(table, column):
             found = combinations(table, (column,))
             candidates = tuple(value for (value,) in found if value is not None)
+            if key_list.scan is not None and not key_list.scan.missing:  # a column of a row of the table
+                null = null and len(candidates) < len(found)
     texts = all(type(value) is str for value in candidates)  # which are equal only if they are the same
     present = (_present if texts else _present.__wrapped__)(candidates, own_type)
-    return (*present, None) if key_list.null else present
+    return (*present, None) if null else present
 
 
 @lru_cache(maxsize=16)  # plans of other queries list the same texts

@@ -93,7 +93,8 @@ QUERIES = (
     "SELECT date_trunc('month', day), COUNT(*) FROM p WHERE day < DATE '2024-07-01' GROUP BY ALL",
     "SELECT date_trunc('month', day), COUNT(*) FROM p WHERE day <= TIMESTAMP '2024-06-30 12:00' GROUP BY ALL",
     "SELECT day, COUNT(*) FROM p WHERE day > TIMESTAMP '2024-06-30 12:00' AND day < '2024-07-04' GROUP BY 1",
-    "SELECT date_trunc('month', ts), COUNT(*) FROM p WHERE ts > '2024-03-01' AND ts < '2024-07-01' GROUP BY 1",
+    "SELECT date_trunc('month', ts), COUNT(*) FROM p WHERE ts > '2024-03-01' AND ts < DATE '2024-07-01' "
+    "GROUP BY ALL",
     "SELECT ts::DATE, COUNT(*) FROM p WHERE ts > '2024-03-01' AND ts < TIMESTAMP '2024-03-05' GROUP BY 1",
 )
 

@@ -13,9 +13,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from dpsql.bind.keys.public_values import values_sql
+from dpsql.bind.keys.public_values import quoted, values_sql
 from dpsql.bind.keys.whole_days import day_argument
 from dpsql.errors import Error
+from dpsql.facts.conditions_met import conditions_below
 from dpsql.facts.row_guesses import guessed, narrowed_by_guess
 from dpsql.facts.schema import fact_of, facts_of
 from dpsql.functions.core.literals import as_own
@@ -115,9 +116,9 @@ class Cutter:
             case Listed():
                 table, column = (
                     fact.domain.table,
-                    f"TRY_CAST({_quoted(fact.domain.column)} AS {fact.type.sql})",
+                    f"TRY_CAST({quoted(fact.domain.column)} AS {fact.type.sql})",
                 )
-                size, sql = 0, f"SELECT DISTINCT {column} FROM {_quoted(table)} WHERE {column} IS NOT NULL"
+                size, sql = 0, f"SELECT DISTINCT {column} FROM {quoted(table)} WHERE {column} IS NOT NULL"
             case Interval(low, high) as interval if interval.finite and not _is_guess(relation, scalar):
                 step = _step(scalar, fact.type)
                 if not step:
@@ -178,20 +179,31 @@ def combinations(atoms: Mapping[Scalar, Atom]) -> int:
     return math.prod(atom.size for atom in atoms.values())
 
 
-def query_over(cuts: Sequence[Cut]) -> tuple[str, tuple[str, ...]] | None:
-    """Return SQL for what the expressions are together, and the tables that it reads.
+def query_over(cuts: Sequence[Cut], conditions: Sequence[Cut] = ()) -> tuple[str, tuple[str, ...]] | None:
+    """Return SQL for what the expressions are together where conditions hold, and the tables that it reads.
 
-    None where one of them has no SQL.
+    The conditions are over the same atoms. None where one of them has no SQL.
     """
     atoms = atoms_of(cuts)
     facts = {atom.name: atom.fact for atom in atoms.values()}
+
+    def printed(parts: Sequence[Cut], between: str) -> str:
+        return between.join(sql_of(_renamed(part, atoms), facts.__getitem__, str) for part in parts)
+
     try:
-        listed = ", ".join(sql_of(_renamed(cut, atoms), facts.__getitem__, str) for cut in cuts)
+        listed, where = printed(cuts, ", "), printed(conditions, " AND ")
     except Error:
         return None
     sources = ", ".join(f"({atom.sql}) AS s{atom.name}({atom.name})" for atom in atoms.values())
     tables = tuple(atom.table for atom in atoms.values() if atom.table is not None)
-    return f"SELECT DISTINCT {listed}" + (f" FROM {sources}" if sources else ""), tables
+    query = f"SELECT DISTINCT {listed}" + (f" FROM {sources}" if sources else "")
+    return (f"{query} WHERE {where}" if where else query), tables
+
+
+def conditions_over(relation: Relation, cutter: Cutter, atoms: Mapping[Scalar, Atom]) -> list[Cut]:
+    """Return the conditions that all rows of a relation satisfy and that read these atoms alone."""
+    cuts = (cutter.cut(source, condition) for source, condition in conditions_below(relation))
+    return [cut for cut in cuts if cut is not None and cut.atoms and cut.atoms.keys() <= atoms.keys()]
 
 
 def _renamed(part: Cut, atoms: dict[Scalar, Atom]) -> Scalar:
@@ -261,10 +273,6 @@ def _cast_number(number: str, type: Type) -> str:
     if type.kind is Kind.DATE:
         return f"DATE '1970-01-01' + ({number})::INTEGER"
     return f"CAST({number} AS {type.sql})"
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
 
 
 def definition_of(relation: Relation, scalar: Scalar) -> tuple[Relation, Scalar]:

@@ -20,7 +20,16 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import count
 
-from dpsql.bind.keys.atoms import MOST_VALUES, Cut, Cutter, definition_of, query_over
+from dpsql.bind.keys.atoms import (
+    MOST_COMBINATIONS,
+    MOST_VALUES,
+    Cut,
+    Cutter,
+    conditions_over,
+    definition_of,
+    query_over,
+)
+from dpsql.bind.keys.public_rows import Met
 from dpsql.bind.keys.public_values import rows_of
 from dpsql.bind.scope.public_facts import Evaluate
 from dpsql.facts.conditions_met import fact_where_met
@@ -52,8 +61,13 @@ _WITHIN_DAYS = ("hour", "minute", "second", "millisecond", "microsecond")
 """Periods that are not whole days."""
 
 
-def key_lists(relation: Relation, keys: Sequence[Scalar], evaluate: Evaluate) -> tuple[KeyList | None, ...]:
-    """Return the lists of all keys; those of one public row are marked (``public_origin``)."""
+def key_lists(
+    relation: Relation, keys: Sequence[Scalar], met: Sequence[Met], evaluate: Evaluate
+) -> tuple[KeyList | None, ...]:
+    """Return the lists of all keys; those of one public row are marked (``public_origin``).
+
+    Of columns of public rows that have ``met`` conditions, it is the values there.
+    """
     scans: dict[int, int] = {}
     lists: list[KeyList | None] = []
     for key in keys:
@@ -63,11 +77,66 @@ def key_lists(relation: Relation, keys: Sequence[Scalar], evaluate: Evaluate) ->
             held = PublicColumn(number, origin.scan.table, origin.column, origin.missing)
             listed = replace(listed, scan=held)
         lists.append(listed)
+    for each in met:
+        for column, place in enumerate(each.places):
+            lists[place] = _among(lists[place], [row[column] for row in each.rows])
     return tuple(lists)
+
+
+def _among(listed: KeyList | None, values: Sequence[Value]) -> KeyList | None:
+    """Return a list of a public column, of which only these values meet the conditions."""
+    if listed is None:
+        return None
+    present = unique(tuple(value for value in values if value is not None))
+    if isinstance(listed.domain, Categories):
+        present = tuple(value for value in listed.domain.values if value in frozenset(present))
+    return replace(listed, domain=Categories(present), null=listed.null and None in values, scan=None)
 
 
 def enumerate_key(relation: Relation, scalar: Scalar, evaluate: Evaluate) -> KeyList | None:
     """Return the list of values of a key over this relation, or None for a private key."""
+    listed = _enumerated(relation, scalar, evaluate)
+    if listed is None or not isinstance(listed.domain, Categories) or narrowed_by_guess(relation, scalar):
+        return listed
+    met = _where_met(relation, scalar, listed, evaluate)
+    if met is None:
+        return listed
+    left = tuple(value for value in listed.domain.values if value in met)
+    return replace(listed, domain=Categories(left), null=listed.null and None in met)
+
+
+def _where_met(
+    relation: Relation, scalar: Scalar, listed: KeyList, evaluate: Evaluate
+) -> frozenset[Value] | None:
+    """Return the values of a key where the conditions hold that read the same columns; None if none does.
+
+    WHERE year(seen) = 2024 GROUP BY date_trunc('month', seen)      WHERE town LIKE 'B%' GROUP BY town
+    """
+    cutter = Cutter(count(), least=True)
+    cut = cutter.cut(relation, scalar)
+    if cut is None:
+        return None
+    conditions = [
+        each for each in conditions_over(relation, cutter, cut.atoms) if not _narrows(each.scalar, cut.scalar)
+    ]
+    query = query_over([cut], conditions) if conditions else None
+    if query is None:
+        return None
+    sql, tables = query
+    rows = rows_of(sql, [fact_of(scalar, facts_of(relation)).type], MOST_COMBINATIONS, evaluate, tables)
+    return None if rows is None else frozenset(value for (value,) in rows)
+
+
+def _narrows(condition: Scalar, key: Scalar) -> bool:
+    """Whether a condition has narrowed the list already: equality of the key with constants."""
+    match condition:
+        case Call("=" | "in", (first, *others)) if first == key:
+            return all(isinstance(other, Literal) for other in others)
+        case _:
+            return False
+
+
+def _enumerated(relation: Relation, scalar: Scalar, evaluate: Evaluate) -> KeyList | None:
     fact = fact_where_met(relation, scalar)
     if isinstance(fact.domain, Categories | Listed):
         return KeyList(fact.domain, fact.nullable)

@@ -23,6 +23,7 @@ from dpsql.bind.keys.atoms import (
     Cutter,
     atoms_of,
     combinations,
+    conditions_over,
     definition_of,
     query_over,
 )
@@ -48,7 +49,10 @@ def keys_of_one_value(
     cutter = Cutter(count(), least=True)
     found = ((place, cutter.cut(*definition_of(relation, key))) for place, key in keys.items())
     cuts = {place: cut for place, cut in found if cut is not None and cut.atoms}
-    pairs = (_tried(places, cuts, types, lists, evaluate) for places in _sharing(cuts))
+    pairs = (
+        _tried(relation, cutter, {place: cuts[place] for place in places}, types, lists, evaluate)
+        for places in _sharing(cuts)
+    )
     return [each for each in pairs if each is not None]
 
 
@@ -65,15 +69,19 @@ def _sharing(cuts: Mapping[int, Cut]) -> list[tuple[int, ...]]:
 
 
 def _tried(
-    places: tuple[int, ...],
+    relation: Relation,
+    cutter: Cutter,
     cuts: Mapping[int, Cut],
     types: Mapping[int, Type],
     lists: Sequence[KeyList | None],
     evaluate: Evaluate,
 ) -> KeyPairs | None:
     """Return the combinations of the keys over all values of their atoms; None if there are too many."""
-    asked = [cuts[place] for place in places]
-    query = query_over(asked) if combinations(atoms_of(asked)) <= MOST_COMBINATIONS else None
+    places, asked = tuple(cuts), [*cuts.values()]
+    atoms = atoms_of(asked)
+    if combinations(atoms) > MOST_COMBINATIONS:
+        return None
+    query = query_over(asked, conditions_over(relation, cutter, atoms))
     if query is None or query[1]:
         return None
     rows = rows_of(query[0], [types[place] for place in places], MOST_TOGETHER, evaluate)

@@ -25,6 +25,7 @@ from itertools import product
 from math import prod
 
 from dpsql.bind.keys.of_one_value import keys_of_one_value
+from dpsql.bind.keys.public_rows import Met
 from dpsql.bind.keys.public_values import python_key, rows_of, values_sql
 from dpsql.bind.scope.public_facts import Evaluate
 from dpsql.errors import Error
@@ -54,7 +55,11 @@ MOST_PRINTED = 2_000
 
 
 def key_pairs(
-    relation: Relation, keys: Sequence[Scalar], lists: Sequence[KeyList | None], evaluate: Evaluate
+    relation: Relation,
+    keys: Sequence[Scalar],
+    lists: Sequence[KeyList | None],
+    met: Sequence[Met],
+    evaluate: Evaluate,
 ) -> tuple[KeyPairs, ...]:
     """Return the combinations that conditions leave of keys with lists of values."""
     listed = {
@@ -67,6 +72,7 @@ def key_pairs(
     facts = facts_of(relation)
     key_facts = {name_of(i): Fact(fact_of(key, facts).type) for i, key in listed.items()}
     rows = _of_listed_rows(relation, listed, key_facts)
+    rows += [KeyPairs(each.places, each.rows) for each in met if len(each.places) > 1]
     held = {place for each in rows for place in each.places}
     others = {i: key for i, key in listed.items() if i not in held}
     types = {i: key_facts[name_of(i)].type for i in others}

@@ -88,3 +88,7 @@ def values_sql(values: tuple[Value, ...], type: Type) -> str:
     listed = ", ".join(f"({literal_sql(Literal(value, type))})" for value in values)
     empty = f"SELECT CAST(NULL AS {type.sql}) WHERE false"
     return f"SELECT * FROM (VALUES {listed})" if values else empty
+
+
+def quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
