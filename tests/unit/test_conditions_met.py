@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from datetime import date
 
 import pytest
@@ -10,6 +11,8 @@ import dpsql
 from dpsql.audit import plan_of
 from dpsql.ir.plan import PublicKeys, Threshold
 
+(_IN_32_BITS,) = struct.unpack("f", struct.pack("f", 0.7))
+
 LISTED = (
     ("upper(city)", "upper(city) IN ('OSLO', 'ROME')", ["OSLO", "ROME"]),
     ("upper(city)", "'OSLO' = upper(city) AND age > 20", ["OSLO"]),
@@ -17,7 +20,7 @@ LISTED = (
     ("length(city)", "length(city) BETWEEN 3 AND 5", [3, 4, 5]),
     ("length(city)", "length(city) > 3.5 AND length(city) < 6.00000000000000000001", [4, 5, 6]),
     ("length(city) + 1", "length(city) + 1 BETWEEN 3 AND 5", [3, 4, 5]),
-    ("(age / 10)::REAL", "(age / 10)::REAL = 0.7", None),
+    ("(age / 10)::REAL", "(age / 10)::REAL = 0.7", [_IN_32_BITS]),
     ("length(city)", "NOT (length(city) < 3 OR length(city) > 4)", [3, 4]),
     ("year(seen)", "year(seen) IN (2020, 2021)", [2020, 2021]),
     ("year(born)", "year(born) BETWEEN 1990 AND 1992", [1990, 1991, 1992]),
@@ -80,7 +83,7 @@ def test_the_groups_are_those_of_the_condition(
         rule = planned(db, sql)
         assert isinstance(rule, PublicKeys)
         shown = [years(group) for group in rule.groups()]
-        assert shown == groups if groups is not None else len(shown) == 122
+        assert shown == groups
 
 
 @pytest.mark.parametrize(("key", "condition"), PRIVATE)

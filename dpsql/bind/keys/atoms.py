@@ -327,11 +327,10 @@ def may_be_nan(relation: Relation, scalar: Scalar) -> bool:
         return False
     match scalar:
         case Ref():
+            if isinstance(fact.domain, Interval) and fact.domain.finite and _is_stored(relation, scalar):
+                return False
             deeper = input_column(relation, scalar)
-            bounded = isinstance(fact.domain, Interval) and fact.domain.finite
-            return (
-                may_be_nan(*deeper) if deeper is not None else not (bounded and _is_stored(relation, scalar))
-            )
+            return deeper is None or may_be_nan(*deeper)
         case Literal(value):
             return not isinstance(value, float) or math.isnan(value)
         case Call(function, arguments):
@@ -358,6 +357,9 @@ def _is_stored(relation: Relation, column: Ref) -> bool:
             return True
         case Filter(source, _) | Window(source, _):
             return column.name in facts_of(source) and _is_stored(source, column)
+        case Project(source, columns):
+            named = next((each.scalar for each in columns if each.name == column.name), None)
+            return isinstance(named, Ref) and _is_stored(source, named)
         case Join(_, left, right):
             return any(column.name in facts_of(side) and _is_stored(side, column) for side in (left, right))
         case _:
