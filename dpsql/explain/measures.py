@@ -125,12 +125,15 @@ def _rule(planned: MeasurePlan, known: Known) -> dict[str, Any]:
 
 
 def _but_null(planned: MeasurePlan) -> str:
-    """Return words on groups of NULL, which are left out where their noisy count is within its margin."""
+    """Return words on groups of NULL, which are left out where their numbers are within their margins."""
     assert isinstance(planned.rule, PublicKeys)
     possible = any(None in values for values in planned.rule.domains)
     summed = planned.runs is not None or planned.measure.view is not None
-    left_out = possible and planned.measure.counted and not summed
-    return "; those of NULL only with more rows than their margin" if left_out else ""
+    measure = planned.measure
+    if not possible or summed or measure.added_up or not measure.statistics:
+        return ""
+    said = "with more rows than their margin" if measure.counted else "with a number beyond its margin"
+    return f"; those of NULL only {said}"
 
 
 def _least(rule: Threshold) -> str:

@@ -1,8 +1,10 @@
-"""Groups of NULL among public keys: shown only where their noisy count says that they have rows.
+"""Groups of NULL among public keys: shown only where a noisy number says that they have rows.
 
     device    COUNT(*)
     phone         9204 ± 41
     NULL           -15 ± 41      left out
+
+A count says it where there is one, of rows or of units; else any sum that is beyond its margin.
 
 Claim   leaving a group out costs nothing and tells nothing more.
 Proof   It depends on a number that is released anyway, which was noised before: post-processing.
@@ -38,30 +40,43 @@ def shown(
     groups: Sequence[tuple[Value, ...]], noisy: NDArray[np.int64], planned: MeasurePlan
 ) -> NDArray[np.bool_]:
     """Return for each group whether it is shown: not if it is a listed one of NULL and seems empty."""
-    counted, kept = planned.measure.counted, np.ones(len(groups), dtype=np.bool_)
-    if not counted or planned.runs is not None or planned.measure.view is not None:
+    measure, kept = planned.measure, np.ones(len(groups), dtype=np.bool_)
+    if measure.added_up or not measure.statistics or planned.runs is not None or measure.view is not None:
         return kept  # groups of runs and of a view are there to be added up
     assert not isinstance(planned.rule, SyntheticRows), "they are of a view"
     listed = planned.rule if isinstance(planned.rule, PublicKeys) else planned.rule.listed
     if listed is None or None not in chain.from_iterable(groups):
         return kept
-    reach = _reach(planned, len(groups))
+    seems_empty = _seem_empty(noisy[: len(groups)], planned)
     every = tuple(range(len(planned.keys)))
     places: dict[Value, tuple[int, ...]] = dict(listed.sets)
     for i, group in enumerate(groups):
         keys = places.get(group[0], ()) if places else every
-        if any(group[place] is None for place in keys) and sum(noisy[i, list(counted)].tolist()) < reach[i]:
+        if any(group[place] is None for place in keys) and seems_empty[i]:
             kept[i] = False
     return kept
 
 
-def _reach(planned: MeasurePlan, groups: int) -> list[float]:
-    """Return the half-width of the margin of each group's count."""
+def _seem_empty(noisy: NDArray[np.int64], planned: MeasurePlan) -> NDArray[np.bool_]:
+    """Return for each group whether its count is less than its margin; without one, whether all sums are."""
+    counted = planned.measure.counted
+    if counted:
+        count = noisy[:, list(counted)].sum(axis=1)
+        return np.asarray(count < _reach(planned, len(noisy), [counted])[:, 0], dtype=np.bool_)
+    single = [(place,) for place in range(len(planned.measure.statistics))]
+    within = np.abs(noisy[:, : len(single)]) < _reach(planned, len(noisy), single)
+    return np.asarray(within.all(axis=1), dtype=np.bool_)
+
+
+def _reach(planned: MeasurePlan, groups: int, numbers: Sequence[tuple[int, ...]]) -> NDArray[np.float64]:
+    """Return the half-widths of the margins of each group's numbers, each a sum of statistics."""
     if planned.joint is None:
-        return [_half_width(planned, len(planned.measure.counted))] * groups
+        widths = [_half_width(planned, len(cells)) for cells in numbers]
+        return np.array([widths] * groups, dtype=np.float64).reshape(groups, len(numbers))
     usual = _NORMAL * mechanism(planned.noise.mechanism).deviation(planned.noise.scale)
-    wide = planned.joint.deviations().reshape(groups, -1)[:, list(planned.measure.counted)]
-    return [float(usual * width) for width in np.sqrt(np.square(wide).sum(axis=1))]
+    squares = np.square(planned.joint.deviations().reshape(groups, -1))
+    of_numbers = [np.sqrt(squares[:, list(cells)].sum(axis=1)) for cells in numbers]
+    return np.asarray(usual * np.stack(of_numbers, axis=1), dtype=np.float64)
 
 
 def _half_width(planned: MeasurePlan, cells: int) -> float:

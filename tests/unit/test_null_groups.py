@@ -58,9 +58,17 @@ def test_groups_that_are_added_up_are_all_there(db: dpsql.Connection, above: str
     assert often(db, f"WITH parts AS ({parts}) SELECT part, {above} AS share FROM parts") == 1
 
 
-def test_a_sum_without_a_count_shows_all(db: dpsql.Connection) -> None:
-    """Nothing that is released tells how many rows there are."""
-    assert often(db, "SELECT age // 40 AS part, SUM(income) FROM patients GROUP BY part") == 1
+@pytest.mark.parametrize(
+    "aggregate", ["SUM(income)", "AVG(income)", "STDDEV(income)", "SUM(income), MAX(age)"]
+)
+def test_without_a_count_a_sum_beyond_its_margin_shows_them(db: dpsql.Connection, aggregate: str) -> None:
+    assert often(db, f"SELECT age // 40 AS part, {aggregate} FROM patients GROUP BY part") < 1 / 2
+    case = "CASE WHEN age < 40 THEN 'young' END"
+    assert often(db, f"SELECT {case} AS what, {aggregate} FROM patients GROUP BY what") > 2 / 3
+
+
+def test_beside_quantiles_alone_they_are_shown(db: dpsql.Connection) -> None:
+    assert often(db, "SELECT age // 40 AS part, MEDIAN(income) FROM patients GROUP BY part") == 1
 
 
 def test_listed_values_are_shown_whatever_their_count(db: dpsql.Connection) -> None:
