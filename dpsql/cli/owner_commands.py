@@ -34,6 +34,7 @@ from dpsql.policy.names import fold
 from dpsql.policy.seen import seen_by
 from dpsql.policy.toml_positions import document_of
 from dpsql.policy.toml_spelling import memory_text
+from dpsql.policy.weak_spots import weak_spots
 from dpsql.post.sealed import Sealed
 from dpsql.render.digits import above, below, on_a_line, printable
 from dpsql.session.blocks import refused_list
@@ -135,7 +136,8 @@ def checked(policy: Policy, engine: Engine, database: str) -> str:
             seen = seen_by(ranged, policy, rule.name)
             if seen is not ranged:
                 check_all_views(policy, seen, engine, sealed)
-    warnings = [f"decide    {warning}" for warning in (*engine.misread(), *_spelled_alike(tables, engine))]
+    spots = (*engine.misread(), *_spelled_alike(tables, engine), *weak_spots(policy, tables))
+    warnings = [f"decide    {warning}" for warning in spots]
     lines = [
         *summary(policy, tables, views, database).split("\n"),
         *hidden(tables, engine.describe()),

@@ -161,6 +161,11 @@ def names_people(unit: Guess) -> bool:
     return _is_of_people(unit.table) or _is_named_after(unit.key.name, _PEOPLE | _DEVICES)
 
 
+def names_a_person(column: str) -> bool:
+    """Whether a column is named like what tells people apart: user_id, patient no, email."""
+    return _is_named_after(column, _PEOPLE | _DEVICES)
+
+
 def _named(tables: Iterable[FoundTable], known: set[str], words: set[str]) -> Iterator[str]:
     """Yield columns with such a word in their names, but for those that are known."""
     for table in tables:
