@@ -60,12 +60,13 @@ class BatchStore:
     ) -> tuple[StoredGroups, NDArray[np.int64]]:
         """Run the statement of a measure's sums, and return its groups and their sums."""
         while self._dropped:
-            self._run(f"DROP TABLE IF EXISTS {self._dropped.pop()}")
+            dropped = self._dropped[-1]
+            self._run(f"DROP TABLE IF EXISTS {dropped}")
+            self._dropped.remove(dropped)
         name, width = new_name(), len(planned.keys)
         kinds = [column.fact.type.kind for column in planned.keys]
         types = [_stored_type(column.fact.type) for column in planned.keys]
         columns = ", ".join(f"k{i} {of_key}" for i, of_key in enumerate(types))
-        self._run(f"CREATE TEMP TABLE {name} ({columns})")
         values = ", ".join(f"CAST(unnest(CAST(? AS {_sent_type(each)}[])) AS {each})" for each in types)
         sums = [np.empty((0, len(planned.measure.statistics)), np.int64)]
 
@@ -74,8 +75,13 @@ class BatchStore:
             self._run(f"INSERT INTO {name} SELECT {values}", keys)
             sums.append(np.array([row[width:] for row in rows], dtype=np.int64))
 
-        self.batches(self._within_64_bits(sql, planned), put_away)
-        table = np.concatenate(sums)
+        try:
+            self._run(f"CREATE TEMP TABLE {name} ({columns})")
+            self.batches(self._within_64_bits(sql, planned), put_away)
+            table = np.concatenate(sums)
+        except BaseException:  # Ctrl-C too: nothing names the table yet; raised again
+            self._dropped.append(name)
+            raise
         listed = ", ".join(f"k{i}" for i in range(width))
         return StoredGroups(name, listed, len(table), self._run, group, self._dropped), table
 
@@ -92,8 +98,9 @@ class BatchStore:
         """Run a statement; the message of one that fails may quote keys, and is not shown."""
         try:
             if self._connection is None:
-                self._connection = connect(":memory:", configuration(threads=1))
-                self._connection.execute("SET enable_external_access = false")
+                connection = connect(":memory:", configuration(threads=1))
+                connection.execute("SET enable_external_access = false")
+                self._connection = connection
             return self._connection.execute(sql, values).fetchall()
         except duckdb.Error:
             raise refuse(
@@ -102,6 +109,10 @@ class BatchStore:
                 label="what was debited stays debited",
                 help="see that TMPDIR has room, and ask the same query again: it costs nothing",
             ) from None
+        except RuntimeError as error:
+            if str(error) != "Query interrupted":
+                raise
+            raise KeyboardInterrupt from None  # DuckDB's error if a signal handler raised
 
     def close(self) -> None:
         if self._connection is not None:

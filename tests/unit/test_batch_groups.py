@@ -107,3 +107,35 @@ def test_a_key_that_cannot_be_kept_is_not_quoted() -> None:
         sent.stored("SELECT", planned, groups([Kind.DECIMAL]))
     assert caught.value.code == "D601"
     assert "123456" not in f"{caught.value!r} {caught.value.__cause__!r}"
+
+
+class Hits:
+    """A connection that fails at statements that start so, as DuckDB does where a signal's handler raised."""
+
+    def __init__(self, connection: Any, start: str) -> None:
+        self._connection, self._start = connection, start
+
+    def execute(self, sql: str, values: Any = ()) -> Any:
+        if sql.startswith(self._start):
+            raise RuntimeError("Query interrupted")
+        return self._connection.execute(sql, values)
+
+
+def tables(sent: BatchStore) -> set[str]:
+    return {name for (name,) in sent._run("SELECT table_name FROM duckdb_tables()")}
+
+
+@pytest.mark.parametrize("start", ["DROP", "CREATE", "INSERT"])
+def test_ctrl_c_stays_ctrl_c_and_leaves_no_table(start: str) -> None:
+    planned: Any = Planned(("VARCHAR",))
+    sent = store(lambda: iter([("a", 1, 1)]), 10)
+    kept, _ = sent.stored("SELECT", planned, groups([Kind.TEXT]))
+    del kept
+    connection = sent._connection
+    sent._connection = Hits(connection, start)  # type: ignore[assignment]  # restored below
+    with pytest.raises(KeyboardInterrupt):
+        sent.stored("SELECT", planned, groups([Kind.TEXT]))
+    sent._connection = connection  # as it was
+    again, _ = sent.stored("SELECT", planned, groups([Kind.TEXT]))
+    assert list(again) == [("a",)]
+    assert len(tables(sent)) == 1
