@@ -21,6 +21,7 @@ import threading
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from decimal import Decimal
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from dpsql.engines.contents import hashed
@@ -391,14 +392,13 @@ class PostgresEngine:
         psycopg = _driver()
         with self._translated():
             try:
-                self._execute(f"PREPARE dpsql_parsed AS {sql}")
+                self._execute(
+                    f"DEALLOCATE ALL; PREPARE dpsql_parsed AS {sql}"
+                )  # an earlier one is still there
             except (psycopg.errors.UndefinedTable, psycopg.errors.UndefinedColumn):
                 raise self._changed() from None
             except (psycopg.ProgrammingError, psycopg.NotSupportedError):
                 raise refused("this combination of types") from None
-            finally:
-                if not self._connection.closed:
-                    self._execute("DEALLOCATE ALL")
 
     # ---- readings ----------------------------------------------------------------------------------
 
@@ -445,21 +445,24 @@ class PostgresEngine:
 
     def _catalogue(self, sql: str, parameters: Sequence[object]) -> list[tuple[object, ...]]:
         """Run a statement on the system's catalogue, with parameters."""
-        cursor = self._connection.execute(sql.encode(), parameters)
-        return cursor.fetchall() if cursor.description is not None else []
+        return _fetched(self._connection, sql, parameters)
 
     def _execute(self, sql: str) -> list[tuple[object, ...]]:
         """Run a statement as it is printed."""
-        cursor = self._connection.execute(sql.encode())
-        return cursor.fetchall() if cursor.description is not None else []
+        return _fetched(self._connection, sql)
 
     @contextmanager
     def _translated(self) -> Iterator[None]:
-        """Replace the server's messages, and connect again if the connection is lost."""
+        """Replace the server's messages, and connect again if the connection is lost.
+
+        One that is left within a transaction or a statement, by Ctrl-C at any moment, is closed. None is
+        entered within another.
+        """
         psycopg = _driver()
         with self._lock:
             try:
-                if self._connection.closed:
+                if not self._is_idle():
+                    self._let_go()
                     self._connect_again()
                 yield
             except DatabaseError:
@@ -470,13 +473,34 @@ class PostgresEngine:
                 raise self._changed() from None
             except (psycopg.Error, ValueError, TypeError):
                 raise _failed() from None
+            finally:
+                if not self._is_idle():
+                    self._let_go()
+
+    def _is_idle(self) -> bool:
+        """Whether the connection is open, and neither in a transaction nor in a statement."""
+        status = self._connection.info.transaction_status
+        return status == type(status).IDLE
+
+    def _let_go(self) -> None:
+        """Close the connection, and end what it was asked last; the next reading opens another."""
+        self.interrupt()
+        self._connection.close()
 
     def _connect_again(self) -> None:
-        self._connection, self._sums = self._connected(), None
-        check_session(self._catalogue, self._timezone)
-        check_rights(self._catalogue, [each.oid for each in self._relations.values()])
-        if identity(self._catalogue) != self._identity:
-            raise self._changed()
+        """Open another connection, which is this engine's once it has passed all checks."""
+        connection = self._connected()
+        ask = partial(_fetched, connection)
+        try:
+            check_session(ask, self._timezone)
+            check_rights(ask, [each.oid for each in self._relations.values()])
+            if identity(ask) != self._identity:
+                raise self._changed()
+        except BaseException:  # Ctrl-C too: closed, and raised again
+            connection.close()
+            raise
+        self._sums = None
+        self._connection = connection
 
     def _changed(self) -> DatabaseError:
         return refuse(
@@ -510,6 +534,14 @@ def _driver() -> Any:
             help="pip install 'dpsql[postgres]'",
         ) from None
     return psycopg
+
+
+def _fetched(
+    connection: Connection[Any], sql: str, parameters: Sequence[object] | None = None
+) -> list[tuple[object, ...]]:
+    """Run a statement, and fetch its rows, if it is one that has some."""
+    cursor = connection.execute(sql.encode(), parameters)
+    return cursor.fetchall() if cursor.description is not None else []
 
 
 def _failed() -> DatabaseError:

@@ -17,6 +17,9 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
+from contextlib import suppress
+
+from dpsql.errors import DatabaseError
 
 
 class InSession:
@@ -28,13 +31,14 @@ class InSession:
 
     def kept(self, select: str, by: str = "") -> str:
         name = f'pg_temp."found {next(self._numbers)}"'
-        self._define(f"CREATE TEMPORARY TABLE {name} AS {select} WITH NO DATA")
         try:
+            self._define(f"CREATE TEMPORARY TABLE {name} AS {select} WITH NO DATA")
             if by:  # nothing tells the planner how many rows there are: it may join them in nested loops
                 self._define(f"CREATE INDEX ON {name} ({by})")
             self._fill(f"INSERT INTO {name} {select}")
         except BaseException:  # Ctrl-C too: dropped, and raised again
-            self.drop(name)
+            with suppress(DatabaseError):  # it has ended with its connection
+                self.drop(name)
             raise
         return name
 
