@@ -20,6 +20,7 @@ from dpsql.audit import plan_of
 from dpsql.cli import main
 from dpsql.engines.postgres import dialect
 from dpsql.engines.postgres.functions import RENDERS
+from dpsql.engines.postgres.texts import MOST_BYTES
 from dpsql.engines.postgres.url import PostgresUrl, postgres_url
 
 pytestmark = needs_postgres
@@ -325,3 +326,38 @@ def test_no_message_of_the_server_is_shown(clinic: Clinic, tmp_path: Path) -> No
     assert caught.value.code == "D601"
     assert '"A"' not in text
     assert "integer" not in text
+
+
+@pytest.mark.parametrize(("more", "code"), [(0, ""), (1, "D602")])
+def test_a_text_that_is_too_long_is_found_at_opening(
+    server: Server, tmp_path: Path, more: int, code: str
+) -> None:
+    """Whether the longest text has room in a statement may not depend on whose it is."""
+    policy = tmp_path / "notes.toml"
+    policy.write_text(NOTES)
+    with server.database(f"notes{more}") as owner:
+        owner.execute("CREATE TABLE notes (id INTEGER, note TEXT)")
+        owner.execute("INSERT INTO notes SELECT n, 'n' || n FROM generate_series(1, 500) AS t(n)")
+        owner.execute("INSERT INTO notes VALUES (501, repeat('1', %s))", (MOST_BYTES + more,))
+        track(owner, "notes")
+    try:
+        with dpsql.connect(server.url(f"notes{more}"), policy, tmp_path / "notes.ledger") as db:
+            for condition in ("translate(note, '1', '2') = 'x'", "TRY_CAST(note AS INTEGER) = 3"):
+                assert len(db.execute(f"SELECT COUNT(*) FROM notes WHERE {condition}").rows) == 1
+        found = ""
+    except dpsql.Error as error:
+        found = error.code
+    assert found == code
+
+
+NOTES = """\
+[budget]
+epsilon = 100.0
+delta = 1e-6
+[unit]
+name = "person"
+column = "id"
+[tables.notes.columns]
+id = {}
+note = {}
+"""

@@ -15,8 +15,9 @@ from postgres_servers import needs_postgres, running_server
 
 from dpsql.engines.dialect import DUCKDB
 from dpsql.engines.identifiers import quote
-from dpsql.engines.postgres import functions, numbers
+from dpsql.engines.postgres import functions, numbers, texts
 from dpsql.engines.postgres.dialect import Postgres
+from dpsql.engines.postgres.texts import MOST_BYTES
 from dpsql.engines.postgres.types import name_of
 from dpsql.errors import Error, OperationalError
 from dpsql.functions import ArgumentError, shelf
@@ -278,6 +279,47 @@ def alike(ours: object, theirs: object) -> bool:
     if isinstance(ours, Decimal | int) and isinstance(theirs, Decimal | int):
         return int(ours) == int(theirs) if isinstance(theirs, int) else ours == theirs
     return ours == theirs
+
+
+IOTA = "\u0390"
+THREE = IOTA.upper()
+LONG = {"one": "1", "two": IOTA, "four": "\U0001f600"}
+"""Letters of one, two and four bytes; that of two becomes three in upper case."""
+
+
+def long_calls(text: Scalar) -> Iterator[Call]:
+    """Calls of every function of one text, nested in themselves and in what makes texts longer."""
+    of_text = (name for name in texts.RENDERS if name in BEHIND or shelf()[name].arity == (1, 1))
+    for name in of_text:
+        for fixed in BEHIND.get(name, ((),)):
+            yield from made(name, (text, *map(constant, fixed)), lambda call: call)
+    for target in TYPES.values():
+        yield from made("cast", (text,), lambda call: call, target)
+    nested = text
+    for _ in range(8):
+        nested = Call("upper", (Call("translate", (nested, constant(f"1{THREE}"), constant(IOTA * 4))),))
+    yield nested
+    yield from made("like", (nested, constant("%x")), lambda call: call)
+    yield from made("||", (text,) * 5_000, lambda call: call)
+    yield from made("concat", (text,) * 100, lambda call: call)
+
+
+@pytest.mark.parametrize("kind", LONG)
+def test_the_longest_texts_fit_in_every_function(server: psycopg.Connection[Any], kind: str) -> None:
+    """No value of what is read has another outcome than its own value; none makes another too long."""
+    letter, name = LONG[kind], f"{NAMES['VARCHAR']}a"
+    rows = f"(SELECT repeat('{letter}', {MOST_BYTES // len(letter.encode())}) COLLATE \"C\" AS {name}) AS t"
+    dialect = Postgres({}, lambda: ("UTC",))
+    longest: dict[str, object] = {}
+    for scalar in long_calls(Ref(name)):
+        try:
+            sql = dialect.scalar(scalar, lookup, quote)
+        except OperationalError:
+            continue  # not vetted for texts
+        size = f"octet_length({sql})" if is_of(scalar, (Kind.TEXT,)) else f"CAST({sql} AS text)"
+        [(longest[str(scalar)[:200]],)] = server.execute(f"SELECT {size} FROM {rows}".encode()).fetchall()
+    assert len(longest) > 30
+    assert max(each for each in longest.values() if isinstance(each, int)) <= MOST_BYTES
 
 
 def test_an_unguarded_product_is_found(

@@ -9,6 +9,8 @@ Proof   A plain CAST stands where the target holds all values of the source's ty
         stands in a CASE whose condition is exact: NaN is above all numbers and infinity above all others, so
         that BETWEEN is false for both. ``round`` of a DOUBLE raises on nothing, and is what the cast itself
         rounds to. A condition and its value are computed from one text, which gives the same value twice.
+        No text is so long that a regular expression, which takes 4 bytes for each of it, has no room for it:
+        each has ``MOST_BYTES`` at most (texts.py).
 Test    tests/privacy/test_postgres_functions.py: every pair of types, over values that break engines
 """
 

@@ -31,6 +31,7 @@ from dpsql.engines.postgres.dialect import Postgres as Dialect
 from dpsql.engines.postgres.dialect import refused
 from dpsql.engines.postgres.relations import Relation, relations
 from dpsql.engines.postgres.temporary_tables import AsWritten, InSession
+from dpsql.engines.postgres.texts import MOST_BYTES
 from dpsql.engines.postgres.url import PostgresUrl
 from dpsql.engines.postgres.versions import State, states
 from dpsql.engines.postgres.vetted import check_measure
@@ -228,7 +229,7 @@ class PostgresEngine:
         return bool(self._ask(f"SELECT 1 FROM {spelled} GROUP BY {by} HAVING count(*) > 1 LIMIT 1"))
 
     def is_readable(self, table: str, columns: Sequence[Column]) -> bool:
-        """No numeric is NaN, and no moment is later than DuckDB's last, which finishes answers."""
+        """No numeric is NaN, no text too long, no moment later than DuckDB's last, which finishes answers."""
         types = self._types(table)
         conditions = [
             condition
@@ -590,5 +591,7 @@ def _legal(name: str, type: Type) -> str | None:
         case Kind.TIMESTAMP | Kind.TIMESTAMPTZ:
             moment = name if type.kind is Kind.TIMESTAMP else f"{name} AT TIME ZONE 'UTC'"
             return f"{moment} BETWEEN {_FIRST} AND {_LAST} OR NOT isfinite({name})"
+        case Kind.TEXT:
+            return f"octet_length({name}) <= {MOST_BYTES}"
         case _:
             return None

@@ -6,7 +6,9 @@
 
 Claim   no text that is printed here raises on a row, and none makes a text that grows with each use.
 Proof   Positions, lengths, patterns and separators are constants that PostgreSQL takes, or there is no text.
-        What makes a text longer has its arguments cut, and its result.
+        No value has more than ``MOST_BYTES`` bytes, by a check at opening: what makes a text longer has its
+        result cut to 65,536 letters of 4 bytes, and what could make one much longer its arguments, too. So
+        nothing reaches PostgreSQL's limit of 1 GB for what it holds at once.
 Test    tests/privacy/test_postgres_functions.py
 """
 
@@ -21,6 +23,17 @@ from dpsql.engines.vetted_scalars import Render, whole_constant
 from dpsql.functions import Argument, Arguments
 from dpsql.functions.text.common import LONGEST
 from dpsql.ir.column import INTEGER, VARCHAR, Type
+
+MOST_BYTES = 2**19
+"""The most bytes of a text that is read: a table with a longer one is not opened.
+
+Of PostgreSQL's 2^30, a row of 1,664 columns, which is the most, takes 2^19 * 1664 < 2^30, as it is sorted,
+sent or made a record. While one text is computed, 4 times its bytes are needed at most: as letters of 32 bits
+(regular expressions), as the longest result (translate), as UTF-16 of which one letter becomes three (upper).
+"""
+
+_TOGETHER = 500
+"""So many texts of 65,536 letters, 2^27 bytes, are glued together at once: a query may name thousands."""
 
 EMPTY = "''"
 _LETTERS = 'pg_catalog."und-x-icu"'
@@ -42,6 +55,11 @@ def _of_text(form: str) -> Render:
 def _made(form: str) -> Render:
     """Print a function that makes a text."""
     return _of_text(f'({form}) COLLATE "C"')
+
+
+def _longer(form: str) -> Render:
+    """Print a function that may make a text longer, by a few times."""
+    return _made(_cut(form))
 
 
 def _cut(sql: str) -> str:
@@ -96,8 +114,11 @@ def _replaced(texts: tuple[str, ...], arguments: Arguments, type: Type | None) -
 
 
 def _glued(texts: tuple[str, ...], arguments: Arguments, type: Type | None) -> str:
-    parts = (_cut(_text(text, argument)) for text, argument in zip(texts, arguments, strict=True))
-    return f'({_cut(" || ".join(parts))} COLLATE "C")'
+    parts = [_cut(_text(text, argument)) for text, argument in zip(texts, arguments, strict=True)]
+    while len(parts) > 1:
+        starts = range(0, len(parts), _TOGETHER)
+        parts = [_cut(" || ".join(parts[at : at + _TOGETHER])) for at in starts]
+    return f'({parts[0]} COLLATE "C")'
 
 
 def _together(name: str) -> Render:
@@ -143,8 +164,8 @@ RENDERS: Mapping[str, Render] = MappingProxyType(
         "ends_with": _of_text("right({0}, char_length({1})) = {1}"),
         "like": _like("LIKE", letters=False),
         "ilike": _like("ILIKE", letters=True),
-        "upper": _made(f"upper({{0}} COLLATE {_LETTERS})"),
-        "lower": _made(f"lower({{0}} COLLATE {_LETTERS})"),
+        "upper": _longer(f"upper({{0}} COLLATE {_LETTERS})"),
+        "lower": _longer(f"lower({{0}} COLLATE {_LETTERS})"),
         "trim": lambda t, a, _: _made(f"btrim({{0}}{', {1}' * (len(t) - 1)})")(t, a, _),
         "ltrim": lambda t, a, _: _made(f"ltrim({{0}}{', {1}' * (len(t) - 1)})")(t, a, _),
         "rtrim": lambda t, a, _: _made(f"rtrim({{0}}{', {1}' * (len(t) - 1)})")(t, a, _),
@@ -156,7 +177,7 @@ RENDERS: Mapping[str, Render] = MappingProxyType(
         "repeat": _repeated,
         "split_part": _part,
         "replace": _replaced,
-        "translate": _made("translate({0}, {1}, {2})"),
+        "translate": _longer("translate({0}, {1}, {2})"),
         "md5": _made("md5({0})"),
         "sha256": _made("encode(sha256(convert_to({0}, 'UTF8')), 'hex')"),
         "||": _glued,
