@@ -60,7 +60,9 @@ class Server:
         self._run(PG_CTL, "-w", "-m", mode, "-D", self.folder / "data", "stop")
 
     def start(self) -> None:
-        options = f"-k {self.folder} -c listen_addresses='' -c fsync=off -c max_connections=40"
+        options = (
+            f"-k {self.folder} -c listen_addresses='' -c fsync=off -c max_connections=40 -c wal_level=logical"
+        )
         self._run(PG_CTL, "-w", "-D", self.folder / "data", "-l", self.folder / "log", "-o", options, "start")
 
     def create(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from contextlib import closing
 from typing import Any
@@ -74,6 +75,8 @@ CHANGES = (
     "ALTER TABLE visits DISABLE TRIGGER dpsql_changed; UPDATE visits SET cost = 4; "
     "ALTER TABLE visits ENABLE ALWAYS TRIGGER dpsql_changed",
     "DROP TRIGGER dpsql_changed ON visits; UPDATE visits SET cost = 4; SELECT dpsql.track('visits')",
+    "ALTER TABLE visits DISABLE TRIGGER dpsql_changed_rows; ALTER TABLE visits ENABLE REPLICA TRIGGER "
+    "dpsql_changed_rows",
     "DROP TABLE visits; " + PLAIN + "; SELECT dpsql.track('visits'); GRANT SELECT ON visits TO reader",
     "CREATE TABLE parents (id INTEGER PRIMARY KEY); INSERT INTO parents VALUES (1); ALTER TABLE visits ADD "
     "FOREIGN KEY (id) REFERENCES parents ON DELETE CASCADE; DELETE FROM parents",
@@ -109,6 +112,11 @@ REFUSED = (
     "ALTER TABLE visits DISABLE TRIGGER dpsql_changed",
     "ALTER TABLE visits ENABLE TRIGGER dpsql_changed",
     "DROP TRIGGER dpsql_changed ON visits",
+    "DROP TRIGGER dpsql_changed_rows ON visits",
+    "ALTER TABLE visits DISABLE TRIGGER dpsql_changed_rows",
+    "ALTER TABLE visits ENABLE TRIGGER dpsql_changed_rows",
+    "CREATE OR REPLACE FUNCTION dpsql.changed_rows() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER "
+    "SET search_path = pg_catalog AS 'BEGIN RETURN NULL; END'",
     "DELETE FROM dpsql.versions",
     "CREATE OR REPLACE FUNCTION dpsql.changed() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER "
     "SET search_path = pg_catalog AS 'BEGIN RETURN NULL; END'",
@@ -194,5 +202,124 @@ def test_another_table_changes_nothing_here(server: Server, owner: psycopg.Conne
     assert version(server, owner) == before
 
 
-def test_the_trigger_is_the_one_that_is_checked() -> None:
-    assert f"AS $${versions._BODY}$$" in TRACKING.read_text(encoding="utf-8")
+def test_the_triggers_are_those_that_are_checked() -> None:
+    for body in (versions._BODY, versions._BODY_OF_ROWS):
+        assert f"AS $${body}$$" in TRACKING.read_text(encoding="utf-8")
+
+
+def test_a_table_that_an_older_dpsql_tracked_is_tracked_again(
+    server: Server, owner: psycopg.Connection[Any]
+) -> None:
+    owner.execute(b"DROP TRIGGER dpsql_changed_rows ON visits; DROP FUNCTION dpsql.changed_rows")
+    with pytest.raises(dpsql.OperationalError, match="nothing says when visits changes") as caught:
+        opened(server, owner)
+    assert "run track_changes.sql, again" in caught.value.help
+    owner.execute(TRACKING.read_bytes())
+    track(owner, "visits")
+    opened(server, owner).close()
+
+
+@pytest.fixture
+def source(server: Server, owner: psycopg.Connection[Any]) -> Iterator[psycopg.Connection[Any]]:
+    """A database whose table ``visits`` the tests' own one subscribes to."""
+    name = f"{owner.info.dbname}_source"
+    with server.database(name) as connection:
+        connection.execute(PLAIN.encode())
+        connection.execute("ALTER TABLE visits REPLICA IDENTITY FULL")
+        connection.execute("CREATE PUBLICATION there FOR TABLE visits")
+        connection.execute("SELECT pg_create_logical_replication_slot(%s, 'pgoutput')", (name,))
+        yield connection
+
+
+def subscribe(server: Server, owner: psycopg.Connection[Any], source: psycopg.Connection[Any]) -> None:
+    name = source.info.dbname
+    options = f"copy_data = false, create_slot = false, slot_name = '{name}'"
+    words = f"'{server.words(name)}' PUBLICATION there WITH ({options})"
+    owner.execute(f"CREATE SUBSCRIPTION {name} CONNECTION {words}".encode())
+
+
+def unsubscribe(owner: psycopg.Connection[Any], source: psycopg.Connection[Any]) -> None:
+    name = source.info.dbname
+    owner.execute(f"ALTER SUBSCRIPTION {name} DISABLE".encode())
+    owner.execute(f"ALTER SUBSCRIPTION {name} SET (slot_name = NONE)".encode())
+    owner.execute(f"DROP SUBSCRIPTION {name}".encode())
+
+
+def arrive(owner: psycopg.Connection[Any], sql: str, value: object) -> None:
+    """Wait until what was written there is here."""
+    for _ in range(300):
+        if owner.execute(sql.encode()).fetchall() == [(value,)]:
+            return
+        time.sleep(0.1)
+    raise AssertionError("nothing has arrived in half a minute")
+
+
+@pytest.mark.parametrize(
+    ("change", "seen", "value"),
+    [
+        (
+            "INSERT INTO visits SELECT 7, 100 FROM generate_series(1, 1000)",
+            "SELECT count(*) FROM visits",
+            1001,
+        ),
+        ("UPDATE visits SET cost = 77", "SELECT sum(cost) FROM visits", 77),
+        ("DELETE FROM visits", "SELECT count(*) FROM visits", 0),
+        ("TRUNCATE visits", "SELECT count(*) FROM visits", 0),
+    ],
+)
+def test_what_a_subscription_wrote_is_another_version(
+    server: Server,
+    owner: psycopg.Connection[Any],
+    source: psycopg.Connection[Any],
+    change: str,
+    seen: str,
+    value: object,
+) -> None:
+    """It writes while nobody looks, and is gone when the table is opened again."""
+    before = version(server, owner)
+    with closing(opened(server, owner)) as engine:
+        subscribe(server, owner, source)
+        try:
+            source.execute(change.encode())
+            arrive(owner, seen, value)
+        finally:
+            unsubscribe(owner, source)
+        with pytest.raises(dpsql.OperationalError, match="changed since"):
+            engine.unchanged()
+    assert version(server, owner) != before
+
+
+def test_a_table_that_is_subscribed_is_read_in_no_session(
+    server: Server, owner: psycopg.Connection[Any], source: psycopg.Connection[Any]
+) -> None:
+    with closing(opened(server, owner)) as engine:
+        subscribe(server, owner, source)
+        try:
+            with pytest.raises(dpsql.OperationalError, match="changed since"):
+                engine.unchanged()
+            with pytest.raises(dpsql.OperationalError, match="a table that a subscription writes to"):
+                opened(server, owner)
+        finally:
+            unsubscribe(owner, source)
+
+
+def test_many_rows_of_one_transaction_are_one_version(owner: psycopg.Connection[Any]) -> None:
+    """A version for each of 50,000 rows would take minutes; each transaction has its own."""
+    owner.execute("SET session_replication_role = replica")
+    owner.execute("ALTER TABLE visits DISABLE TRIGGER dpsql_changed")
+    held = "SELECT version, xmin::text FROM dpsql.versions"
+    seen = [owner.execute(held.encode()).fetchall()]
+    for _ in range(2):
+        with owner.transaction():
+            owner.execute("INSERT INTO visits VALUES (3, 3)")
+            first = owner.execute(held.encode()).fetchall()
+            owner.execute("INSERT INTO visits SELECT n, 1 FROM generate_series(1, 50000) AS t(n)")
+            seen.append(owner.execute(held.encode()).fetchall())
+            assert seen[-1] == first
+    assert len({str(each) for each in seen}) == 3
+    with owner.transaction():
+        with owner.transaction(force_rollback=True):
+            owner.execute("INSERT INTO visits VALUES (4, 4)")
+        assert owner.execute(held.encode()).fetchall() == seen[-1]
+        owner.execute("INSERT INTO visits VALUES (5, 5)")
+    assert owner.execute(held.encode()).fetchall() != seen[-1]

@@ -19,14 +19,17 @@ from dpsql.policy.catalogue import FoundColumn, FoundTable
 Ask = Callable[[str, Sequence[object]], list[tuple[object, ...]]]
 """Runs a statement with its parameters on the system's catalogue, and fetches its rows."""
 
-_RELATIONS = """
-SELECT c.oid::int8, n.nspname::text, c.relname::text, c.relkind::text, c.relpersistence::text,
-    c.relrowsecurity, c.relispartition OR EXISTS (
+MARKS = """
+    c.relkind::text, c.relpersistence::text, c.relrowsecurity, c.relispartition OR EXISTS (
         SELECT 1 FROM pg_catalog.pg_inherits AS i WHERE i.inhrelid = c.oid OR i.inhparent = c.oid),
     EXISTS (SELECT 1 FROM pg_catalog.pg_subscription_rel AS s WHERE s.srrelid = c.oid),
-    coalesce(a.amname = 'heap', false)
+    EXISTS (SELECT 1 FROM pg_catalog.pg_am AS m WHERE m.oid = c.relam AND m.amname = 'heap')
+"""
+"""What decides whether the table ``c`` is read (``_unread``); the table's state has it too (versions.py)."""
+
+_RELATIONS = f"""
+SELECT c.oid::int8, n.nspname::text, c.relname::text, {MARKS}
 FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
-LEFT JOIN pg_catalog.pg_am AS a ON a.oid = c.relam
 WHERE c.relkind IN ('r', 'p', 'f', 'v', 'm') AND n.nspname NOT LIKE 'pg\\_%%'
     AND n.nspname NOT IN ('information_schema', 'dpsql') AND pg_catalog.has_table_privilege(c.oid, 'SELECT')
     AND pg_catalog.has_schema_privilege(n.oid, 'USAGE')
