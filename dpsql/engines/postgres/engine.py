@@ -130,8 +130,8 @@ class PostgresEngine:
                         f"nothing says when {each.called} changes",
                         label="an answer belongs to one version of the data",
                         help="let the owner run track_changes.sql, again if it was an older dpsql's, then "
-                        f"SELECT dpsql.track('{each.place}'), and let this role read: GRANT USAGE ON SCHEMA dpsql; "
-                        "GRANT SELECT ON dpsql.versions",
+                        f"SELECT dpsql.track('{each.place}'), and let this role read: "
+                        "GRANT USAGE ON SCHEMA dpsql; GRANT SELECT ON dpsql.versions",
                     )
 
     def _found(self) -> tuple[Relation, ...]:

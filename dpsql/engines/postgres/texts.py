@@ -32,9 +32,6 @@ sent or made a record. While one text is computed, 4 times its bytes are needed 
 (regular expressions), as the longest result (translate), as UTF-16 of which one letter becomes three (upper).
 """
 
-_TOGETHER = 500
-"""So many texts of 65,536 letters, 2^27 bytes, are glued together at once: a query may name thousands."""
-
 EMPTY = "''"
 _LETTERS = 'pg_catalog."und-x-icu"'
 
@@ -114,10 +111,10 @@ def _replaced(texts: tuple[str, ...], arguments: Arguments, type: Type | None) -
 
 
 def _glued(texts: tuple[str, ...], arguments: Arguments, type: Type | None) -> str:
+    """Glue two and two together, and cut: a row keeps all steps, and each would be longer than the last."""
     parts = [_cut(_text(text, argument)) for text, argument in zip(texts, arguments, strict=True)]
     while len(parts) > 1:
-        starts = range(0, len(parts), _TOGETHER)
-        parts = [_cut(" || ".join(parts[at : at + _TOGETHER])) for at in starts]
+        parts = [_cut(" || ".join(parts[at : at + 2])) for at in range(0, len(parts), 2)]
     return f'({parts[0]} COLLATE "C")'
 
 
