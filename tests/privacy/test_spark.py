@@ -13,7 +13,7 @@ import duckdb
 import pytest
 from postgres_worlds import EVERYTHING
 from sparks import MASTER, needs_spark
-from test_postgres import POLICY, QUERIES, TABLES
+from test_postgres import NOTES, POLICY, QUERIES, TABLES
 
 import dpsql
 from dpsql.audit import plan_of
@@ -25,6 +25,7 @@ from dpsql.engines.folder import Folder
 from dpsql.engines.spark.address import LocalAddress
 from dpsql.engines.spark.dialect import Spark, backquoted
 from dpsql.engines.spark.engine import SparkEngine
+from dpsql.engines.spark.texts import MOST_BYTES
 from dpsql.engines.special_units import Limits
 from dpsql.engines.stored_groups import StoredGroups
 from dpsql.ir.column import Fact, type_named
@@ -449,3 +450,21 @@ def test_a_unit_of_more_than_the_engine_adds_up_keeps_nothing(here: dpsql.Connec
 
 def test_quotes_of_names_come_in_pairs() -> None:
     assert backquoted('SELECT "a b" AS "c" FROM t') == "SELECT `a b` AS `c` FROM t"
+
+
+@pytest.mark.parametrize(("more", "code"), [(0, ""), (1, "D602")])
+def test_a_text_that_is_too_long_is_found_at_opening(tmp_path: Path, more: int, code: str) -> None:
+    """Whether the longest text has room in a row may not depend on whose it is."""
+    (tmp_path / "notes").mkdir()
+    with duckdb.connect() as made:
+        rows = "SELECT n AS id, 'n' || n AS note FROM range(500) AS t(n) UNION ALL SELECT 500, repeat('1', ?)"
+        made.execute(f"COPY ({rows}) TO '{tmp_path}/notes/notes.parquet'", [MOST_BYTES + more])
+    (tmp_path / "notes.toml").write_text(NOTES)
+    found = ""
+    try:
+        with dpsql.connect(f"spark:{MASTER}:{tmp_path}/notes") as db:
+            letters = "upper(translate(note, '1', '\u0390'))"
+            assert len(db.execute(f"SELECT COUNT(*) FROM notes WHERE length({letters}) > 3").rows) == 1
+    except dpsql.Error as error:
+        found = error.code
+    assert found == code

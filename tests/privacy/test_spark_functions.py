@@ -19,17 +19,29 @@ from typing import Any
 import duckdb
 import pytest
 from sparks import MASTER, needs_spark
-from test_postgres_functions import NAMES, VALUES, alike, calls, columns_of, is_of, lookup
+from test_postgres_functions import (
+    IOTA,
+    NAMES,
+    THREE,
+    VALUES,
+    alike,
+    calls,
+    columns_of,
+    constant,
+    is_of,
+    lookup,
+)
 
 from dpsql.engines.dialect import DUCKDB
 from dpsql.engines.identifiers import quote
 from dpsql.engines.spark.dialect import Spark, backquoted
 from dpsql.engines.spark.functions import RENDERS
+from dpsql.engines.spark.texts import MOST_BYTES
 from dpsql.engines.spark.this_process import ThisProcess
 from dpsql.errors import OperationalError
 from dpsql.functions.core.meaning import call
 from dpsql.ir.column import Kind
-from dpsql.ir.scalar import Call, Literal, Ref
+from dpsql.ir.scalar import Call, Literal, Ref, Scalar
 
 pytestmark = needs_spark
 
@@ -194,6 +206,20 @@ def is_excused(scalar: Call, columns: Sequence[str], places: tuple[int, ...]) ->
 def is_beyond(value: object) -> bool:
     """Whether a value is a moment outside of the years 1 to 9999, which is NULL on Spark."""
     return isinstance(value, str) and re.match(r"\d{5,}-\d\d-\d\d|.*\(BC\)", value) is not None
+
+
+def test_no_text_grows_with_each_use(engines: Engines) -> None:
+    """The longest text, twice as long and then three times, again and again, and many of it in one."""
+    dialect, name = Spark({}, lambda: ZONES), f"{NAMES['VARCHAR']}a"
+    nested: Scalar = Ref(name)
+    for _ in range(8):
+        nested = Call("upper", (Call("translate", (nested, constant(f"1{THREE}"), constant(IOTA * 4))),))
+    for scalar in (nested, Call("||", (nested,) * 2 + (Ref(name),) * 998)):
+        sql = dialect.scalar(scalar, lookup, quote)
+        rows = f"(SELECT repeat(substring('1', 1, CAST(rand() AS int) + 1), {MOST_BYTES}) AS {name})"
+        for session in (engines.compiled, engines.interpreted):
+            [(size,)] = engines.spark(session, f"SELECT octet_length({sql}) FROM {rows}")
+            assert size <= MOST_BYTES
 
 
 def test_functions_are_total_and_mean_what_duckdb_means(engines: Engines) -> None:

@@ -23,7 +23,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from dpsql.engines.folder import Folder
-from dpsql.engines.identifiers import quote
+from dpsql.engines.identifiers import quote, table_sql
 from dpsql.engines.not_vetted import NotVetted
 from dpsql.engines.spark.access import access_to
 from dpsql.engines.spark.address import SparkAddress
@@ -32,12 +32,13 @@ from dpsql.engines.spark.casts import type_sql
 from dpsql.engines.spark.dialect import Spark as Dialect
 from dpsql.engines.spark.dialect import backquoted, refused
 from dpsql.engines.spark.seen_files import address_of, own_option, unseen
+from dpsql.engines.spark.texts import MOST_BYTES
 from dpsql.engines.spark.types import is_stored
 from dpsql.engines.spark.vetted import check_measure
 from dpsql.engines.units_sql import CHUNK
 from dpsql.engines.vetted_rows import before_its_rows
 from dpsql.errors import DatabaseError, interrupted, refuse
-from dpsql.ir.column import Kind, Type, type_named
+from dpsql.ir.column import Column, Kind, Type, type_named
 from dpsql.policy.model import Policy
 
 if TYPE_CHECKING:
@@ -119,6 +120,17 @@ class SparkEngine(Folder):
             f"{_read(quote(name), of_column)} AS {quote(name)}" for name, of_column in types.items()
         )
         return f"SELECT {listed or 'NULL AS nothing'} FROM dpsql_{place}"
+
+    def is_readable(self, table: str, columns: Sequence[Column]) -> bool:
+        """Also, no text is too long for a row of many."""
+        short = [
+            f"bool_and(strlen({quote(column.name)}) <= {MOST_BYTES})"
+            for column in columns
+            if column.fact.type.sql == "VARCHAR"
+        ]
+        if not super().is_readable(table, columns):
+            return False
+        return not short or False not in self._ask(f"SELECT {', '.join(short)} FROM {table_sql(table)}")[0]
 
     # ---- measures ----------------------------------------------------------------------------------
 

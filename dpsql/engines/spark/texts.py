@@ -5,8 +5,10 @@
 
 Claim   with ANSI off, no text that is printed here raises on a row, and none makes a text that grows with
         each use.
-Proof   Positions, lengths, patterns and separators are constants that Spark takes, or there is no text. What
-        makes a text longer has its arguments cut, and its result.
+Proof   Positions, lengths, patterns and separators are constants that Spark takes, or there is no text. No
+        value has more than ``MOST_BYTES`` bytes, by a check at opening: what makes a text longer has its
+        result cut to 65,536 letters of 4 bytes, and what could make one much longer its arguments, too: ||
+        has 1,000 at most.
 Test    tests/privacy/test_spark_functions.py
 """
 
@@ -22,6 +24,12 @@ from dpsql.functions import Argument, Arguments
 from dpsql.functions.text.common import LONGEST
 from dpsql.ir.column import VARCHAR, Type
 
+MOST_BYTES = 2**19
+"""The most bytes of a text that is read: a table with a longer one is not opened.
+
+Spark holds 2^31 bytes in a row, 4,096 such texts. Its memory is what it is given.
+"""
+
 
 def _text(text: str, argument: Argument) -> str:
     return converted(text, argument, VARCHAR)
@@ -34,6 +42,11 @@ def _of_text(form: str) -> Render:
         return f"({once(form, _text(texts[0], arguments[0]), *texts[1:])})"
 
     return render
+
+
+def _longer(form: str) -> Render:
+    """Print a function that may make a text longer, by a few times."""
+    return _of_text(_cut(form))
 
 
 def _cut(sql: str) -> str:
@@ -163,8 +176,8 @@ RENDERS: Mapping[str, Render] = MappingProxyType(
         "contains": _of_text("contains({0}, {1})"),
         "like": _like("LIKE"),
         "ilike": _like("ILIKE"),
-        "upper": _of_text("upper({0})"),
-        "lower": _of_text("lower({0})"),
+        "upper": _longer("upper({0})"),
+        "lower": _longer("lower({0})"),
         "trim": _trimmed("BOTH"),
         "ltrim": _trimmed("LEADING"),
         "rtrim": _trimmed("TRAILING"),
@@ -176,7 +189,7 @@ RENDERS: Mapping[str, Render] = MappingProxyType(
         "repeat": _repeated,
         "split_part": _part,
         "replace": _replaced,
-        "translate": _of_text("translate({0}, {1}, {2})"),
+        "translate": _longer("translate({0}, {1}, {2})"),
         "md5": _of_text("md5({0})"),
         "sha256": _of_text("sha2({0}, 256)"),
         "||": _together("concat({})"),
