@@ -86,7 +86,8 @@ def lines_sql(paths: Sequence[Path], rule: CsvRule) -> str:
         f"SELECT line FROM read_csv({_paths(paths)}, columns = {{'line': 'VARCHAR'}}, "
         f"header = {str(rule.header).lower()}, auto_detect = false, delim = E'\\n', quote = '', escape = '', "
         "comment = '', nullstr = E'\\x1f\\x1e', strict_mode = false, ignore_errors = true, "
-        "null_padding = false, new_line = '\\n', max_line_size = 2097152) WHERE line <> ''"
+        "null_padding = false, new_line = '\\n', max_line_size = 2097152, "
+        "hive_partitioning = false) WHERE line <> ''"
     )
 
 

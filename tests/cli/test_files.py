@@ -346,6 +346,21 @@ def test_a_link_says_of_what_kind_its_file_is(data: Path) -> None:
         assert exact(db, "SELECT COUNT(*) FROM visits") == {"()": (500,)}
 
 
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+@pytest.mark.parametrize("name", ["line=7", "id=7", "age=7", "year=2024"])
+def test_a_part_of_the_path_is_no_column(data: Path, ending: str, name: str) -> None:
+    parts = data / "parts" / name
+    parts.mkdir(parents=True)
+    with duckdb.connect() as connection:
+        connection.execute(f"COPY (FROM '{data}/people.csv') TO '{parts}/1.{ending}'")
+    people = f'[tables.people]\nfiles = "parts/*/*.{ending}"\n' + PEOPLE
+    if ending == "parquet":
+        people = re.sub('type = "[A-Z]+",? ?', "", people)
+    data.with_suffix(".toml").write_text(HEAD + people + VISITS + TOWNS)
+    with dpsql.connect(data) as db:
+        assert exact(db, COUNT) == {"('Oslo',)": (50,), "('Bergen',)": (50,)}
+
+
 def closed(path: Path) -> None:
     """Take everybody's rights from a file or a folder, as far as that holds us back."""
     path.chmod(0)
