@@ -4,12 +4,17 @@
     data/visits.parquet         visits
     data/visits/2023.parquet    visits, where the policy says files = "visits/*.parquet"
 
-A link that leads out of the folder is refused.
+A link that leads out of the folder is refused, and so is one that leads nowhere: its rows would be missing.
+
+An open folder is compared with ``files_now`` before and after every read: a file that was added, removed,
+replaced or written to gives another list of states. No file is opened for it and no link resolved, since what
+a link leads to shows in its state.
 """
 
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
@@ -25,6 +30,8 @@ from dpsql.policy.names import fold
 from dpsql.policy.toml_positions import document_of
 
 LONGEST_HEADER = 10**6
+_NOWHERE = "is a link that leads nowhere"
+_BACK = "bring back what it leads to, or remove the link"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +61,27 @@ class State:
 
 def states_of(paths: Iterable[Path]) -> tuple[State, ...]:
     """Return the states of files, which identify a version; OSError if a file is gone."""
-    return tuple(State(str(path), seen(path.stat())) for path in sorted(set(paths)))
+    return tuple(State(path, seen(os.stat(path))) for path in sorted({*map(str, paths)}))
+
+
+def files_now(path: Path, policy: Policy) -> tuple[State, ...]:
+    """Return the files that the policy's tables would be read from now; links as they are, with the states
+    of what they lead to. OSError if one goes meanwhile."""
+    base = Path(os.path.realpath(path)) if path.is_dir() else path
+    links = {str(file) for rule in policy.tables if rule.files for file in _matching(base, rule.files)}
+    by_name = {fold(rule.name) for rule in policy.tables if not rule.files}
+    if by_name:
+        links |= {str(files.paths[0]) for files in _named(base) if fold(files.table) in by_name}
+    found = ((link, _led_to(link)) for link in sorted(links))
+    return tuple(State(link, seen(status)) for link, status in found if not stat.S_ISDIR(status.st_mode))
+
+
+def _led_to(link: str) -> os.stat_result:
+    """Return the status of a file, or of a link that leads nowhere."""
+    try:
+        return os.stat(link)
+    except OSError:
+        return os.lstat(link)
 
 
 def files_of(path: Path, policy: Policy) -> tuple[Files, ...]:
@@ -88,6 +115,8 @@ def all_files(path: Path) -> tuple[Files, ...]:
     """Return every table that a policy could name, for the draft of one."""
     tables: dict[str, Files] = {}
     for files in _named(path):
+        if _leads_nowhere(files.paths[0]):
+            continue
         if fold(files.table) in tables:
             names = [same.paths[0].name for same in (tables[fold(files.table)], files)]
             title = f"{names[0]} and {names[1]} give the same table name"
@@ -96,7 +125,7 @@ def all_files(path: Path) -> tuple[Files, ...]:
     for folder in sorted(path.iterdir()) if path.is_dir() else ():
         for ending in ENDINGS if folder.is_dir() and not folder.name.startswith(".") else ():
             for pattern in (f"{folder.name}/*{ending}", f"{folder.name}/**/*{ending}"):
-                inside = _inside(path, path.glob(pattern))
+                inside = _inside(path, filter(_is_file, _matching(path, pattern)))
                 if inside and fold(folder.name) not in tables:
                     tables[fold(folder.name)] = Files(folder.name, inside, ending, pattern)
     if not tables:
@@ -146,7 +175,7 @@ def _named(path: Path) -> Iterator[Files]:
     """Yield the files that give a table by their own name."""
     for file in sorted(path.iterdir()) if path.is_dir() else [path]:
         hidden = file.name.startswith((".", "_")) or "" in file.stem.split(".", 1)
-        if file.suffix.casefold() in ENDINGS and not hidden and file.name.isprintable() and file.is_file():
+        if file.suffix.casefold() in ENDINGS and not hidden and file.name.isprintable() and _is_file(file):
             yield Files(file.stem, (file,), file.suffix.casefold())
 
 
@@ -168,7 +197,7 @@ def _by_pattern(path: Path, policy: Policy, rule: TableRule) -> Files:
         title = f"{path.name} is a single file, and the policy names files in a folder"
         raise _policy_error(policy, rule, "files", title, "open the folder of the files, or leave this out")
     _all_open(path, policy, rule)
-    matching = [file for file in path.glob(rule.files) if file.is_file() and not file.name.startswith(".")]
+    matching = [file for file in _matching(path, rule.files) if _is_file(file)]
     if not matching:
         raise _policy_error(
             policy, rule, "files", f"no file is called {rule.files}", "name it from the data's folder"
@@ -176,23 +205,41 @@ def _by_pattern(path: Path, policy: Policy, rule: TableRule) -> Files:
     return Files(rule.name, tuple(sorted(matching)), PurePosixPath(rule.files).suffix, rule.files)
 
 
+def _matching(path: Path, pattern: str) -> Iterator[Path]:
+    """Yield what a pattern finds, hidden files apart: also folders that are called like files."""
+    return (file for file in path.glob(pattern) if not file.name.startswith("."))
+
+
+def _is_file(path: Path) -> bool:
+    """Whether this is a file, or a link that leads nowhere, which is refused later (``_inside``)."""
+    return path.is_file() or _leads_nowhere(path)
+
+
+def _leads_nowhere(path: Path) -> bool:
+    return path.is_symlink() and not path.exists()
+
+
 def _all_open(path: Path, policy: Policy, rule: TableRule) -> None:
-    """Refuse a folder of the pattern that cannot be read: it would seem to be empty."""
+    """Refuse a folder of the pattern that cannot be read, or is gone: it would seem to be empty."""
     parts = rule.files.split("/")[:-1]
     for depth in range(1, len(parts) + 1):
         for folder in path.glob("/".join(parts[:depth])):
+            title, way_out = "", "check who may read it, or name other folders"
             if folder.is_dir() and not os.access(folder, os.R_OK | os.X_OK):
                 title = f"the folder {folder.name} may not be read"
-                raise _policy_error(
-                    policy, rule, "files", title, "check who may read it, or name other folders"
-                )
+            elif _leads_nowhere(folder) and not folder.name.startswith("."):
+                title, way_out = f"{folder.name} {_NOWHERE}", _BACK
+            if title:
+                raise _policy_error(policy, rule, "files", title, way_out)
 
 
 def _inside(path: Path, links: Iterable[Path]) -> tuple[Path, ...]:
-    """Resolve links, and refuse those that lead out of the folder."""
+    """Resolve links, and refuse those that lead out of the folder, or nowhere."""
     base, paths = path.resolve(), list[Path]()
     base = base if path.is_dir() else base.parent
     for link in sorted(links):
+        if _leads_nowhere(link):
+            raise refuse("D602", f"{link.name} {_NOWHERE}", help=_BACK)
         file = link.resolve()
         if not file.is_relative_to(base):
             raise refuse(

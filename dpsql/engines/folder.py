@@ -3,7 +3,8 @@
 data/people.csv      CREATE VIEW people AS SELECT ... FROM read_csv(['/.../people.csv'], ...)
 
 The files are not copied, and nothing else on the disk can be read. DuckDB opens them again for each query, so
-their state is checked before and after: if a file was replaced, there is no answer.
+they are looked up again before and after: if a file was replaced, or another one belongs to a table now,
+there is no answer.
 """
 
 from __future__ import annotations
@@ -22,7 +23,17 @@ from dpsql.engines.csv_sniffing import sniffed
 from dpsql.engines.database_names import named_by_path
 from dpsql.engines.duckdb import WITHOUT, DuckDB, configuration, lock_down
 from dpsql.engines.file_sql import PUSHING, csv_sql, lines_sql, parquet_files, parquet_sql
-from dpsql.engines.files import Files, State, all_files, files_of, foreign, header_of, names_in, states_of
+from dpsql.engines.files import (
+    Files,
+    State,
+    all_files,
+    files_now,
+    files_of,
+    foreign,
+    header_of,
+    names_in,
+    states_of,
+)
 from dpsql.engines.identifiers import quote, table_sql
 from dpsql.engines.open_files import changed
 from dpsql.engines.spill import spill_folder
@@ -43,12 +54,15 @@ class Folder(DuckDB):
     """Open files as tables. Without a policy (for the draft of one), the types of csv files are guessed."""
 
     def __init__(self, path: Path, policy: Policy | None = None, threads: int | None = None) -> None:
-        self._path = path
+        self._path, self._place = path, Path(os.path.abspath(path))
         self._lock = threading.RLock()
         self._policy = policy
         try:
+            self._listed = self._files_now()  # first: what comes after it shows in ``unchanged``
             files = all_files(path) if policy is None else files_of(path, policy)
             self._states = states_of(path for table in files for path in table.paths)
+            listed = {state.path for state in self._listed}
+            self._behind_links = tuple(state for state in self._states if state.path not in listed)
             self._connection = connect(":memory:", configuration(threads))
         except OSError:
             raise refuse("D602", f"{path.name} cannot be read", help="check who may read it") from None
@@ -245,17 +259,20 @@ class Folder(DuckDB):
         return frozenset(table.name for table in self._tables if table.csv is not None)
 
     def unchanged(self) -> None:
+        """Raise D602 unless the policy would find the same files now, in the same states."""
         spill_folder()
-        if _current_states(self._states) != self._states:
+        try:
+            listed = self._files_now()
+            behind_links = states_of(Path(state.path) for state in self._behind_links)
+        except OSError:
+            raise changed(self._path) from None
+        if (listed, behind_links) != (self._listed, self._behind_links):
             raise changed(self._path)
+
+    def _files_now(self) -> tuple[State, ...]:
+        """Return what belongs to the tables; the draft of a policy is of the files that it began with."""
+        return () if self._policy is None else files_now(self._place, self._policy)
 
     def close(self) -> None:
         with self._lock:
             self._connection.close()
-
-
-def _current_states(states: tuple[State, ...]) -> tuple[State, ...]:
-    try:
-        return states_of(Path(state.path) for state in states)
-    except OSError:
-        return ()

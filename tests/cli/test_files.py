@@ -361,6 +361,35 @@ def test_a_part_of_the_path_is_no_column(data: Path, ending: str, name: str) -> 
         assert exact(db, COUNT) == {"('Oslo',)": (50,), "('Bergen',)": (50,)}
 
 
+@pytest.mark.parametrize(
+    ("link", "pattern"),
+    [
+        ("visits/2025.parquet", "visits/*.parquet"),
+        ("visits/2025", "visits/*/*.parquet"),
+        ("people.csv", ""),
+        ("people.parquet", ""),
+    ],
+)
+def test_a_link_that_leads_nowhere_is_not_left_out(data: Path, link: str, pattern: str) -> None:
+    """Its rows would be missing, and nobody would hear of it."""
+    if pattern == "visits/*/*.parquet":
+        for year in ("2023", "2024"):
+            (data / "visits" / f"{year}.parquet").rename(data / year)
+            (data / "visits" / year).mkdir()
+            (data / year).rename(data / "visits" / year / "1.parquet")
+        text = data.with_suffix(".toml").read_text().replace("visits/*.parquet", pattern)
+        data.with_suffix(".toml").write_text(text)
+    (data / "visits" / ".hidden.parquet").symlink_to("nowhere")  # editors and copying programs leave such
+    (data / "notes.csv").symlink_to("nowhere")  # nobody's table
+    dpsql.connect(data).close()
+    if not pattern:
+        (data / "people.csv").unlink()
+    (data / link).symlink_to(data.parent / "gone")
+    error = refused("D804", data)
+    assert error.title == f"{Path(link).name} is a link that leads nowhere"
+    assert error.help == "bring back what it leads to, or remove the link"
+
+
 def closed(path: Path) -> None:
     """Take everybody's rights from a file or a folder, as far as that holds us back."""
     path.chmod(0)
@@ -484,6 +513,80 @@ def test_a_file_that_changes_while_it_is_open(data: Path, change: Callable[[Path
             db.execute(COUNT)
         assert caught.value.code == "D602"
         assert db.budget.spent == spent
+
+
+def _added(folder: Path) -> None:
+    write_visits(folder / "2024" / "2.parquet", 900)
+
+
+def _added_in_a_new_folder(folder: Path) -> None:
+    (folder / "2025" / "May").mkdir(parents=True)
+    write_visits(folder / "2025" / "May" / "1.parquet", 900)
+
+
+def _taken_out(folder: Path) -> None:
+    (folder / "2023.parquet").rename(folder / "2023")
+
+
+def _given_another_name(folder: Path) -> None:
+    (folder / "2023.parquet").rename(folder / "2022.parquet")
+
+
+def _led_elsewhere(folder: Path) -> None:
+    (folder / "now.parquet").unlink()
+    (folder / "now.parquet").symlink_to(folder / "other")
+
+
+def _led_nowhere(folder: Path) -> None:
+    (folder / "2026.parquet").symlink_to(folder / "nothing")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [_added, _added_in_a_new_folder, _taken_out, _given_another_name, _led_elsewhere, _led_nowhere],
+)
+def test_the_files_of_a_pattern_are_those_of_now(data: Path, change: Callable[[Path], None]) -> None:
+    """Who opens the folder now may see other rows, so what was open gives no answer any more."""
+    text = data.with_suffix(".toml").read_text().replace("visits/*.parquet", "visits/**/*.parquet")
+    data.with_suffix(".toml").write_text(text)
+    (data / "visits" / "2024").mkdir()
+    (data / "visits" / "2024.parquet").rename(data / "visits" / "2024" / "1.parquet")
+    for name, first in (("one", 1200), ("other", 1500)):
+        write_visits(data / "visits" / name, first)
+    (data / "visits" / "now.parquet").symlink_to(data / "visits" / "one")
+    with dpsql.connect(data) as db:
+        db.execute("SELECT COUNT(*) FROM visits")
+        (data / "visits" / "2024" / "notes.txt").write_text("no file of a table")
+        (data / "visits" / ".2025.parquet").write_text("on its way")
+        (data / "more.csv").write_text("a\n1\n")
+        db.execute("SELECT COUNT(*) FROM visits WHERE cost > 7")
+        spent = db.budget.spent
+        change(data / "visits")
+        for sql in ("SELECT COUNT(*) FROM visits WHERE cost > 8", COUNT):
+            with pytest.raises(dpsql.OperationalError, match="has changed since it was opened") as caught:
+                db.execute(sql)
+            assert caught.value.code == "D602"
+        assert db.budget.spent == spent
+
+
+def test_a_folder_is_that_of_now(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A name that leads to another folder, or a second file of a table's name; not another working folder."""
+    link = data.with_name("current")
+    link.symlink_to(data)
+    link.with_suffix(".toml").write_text(data.with_suffix(".toml").read_text())
+    shutil.copytree(data, data.with_name("next"))
+    monkeypatch.chdir(data.parent)
+    with dpsql.connect("current") as db:
+        monkeypatch.chdir(data)
+        db.execute(COUNT)
+        link.unlink()
+        link.symlink_to(data.with_name("next"))
+        with pytest.raises(dpsql.OperationalError, match="has changed since it was opened"):
+            db.execute("SELECT COUNT(*) FROM people")
+    with dpsql.connect(data) as db:
+        shutil.copy(data / "visits" / "2023.parquet", data / "people.parquet")
+        with pytest.raises(dpsql.OperationalError, match="has changed since it was opened"):
+            db.execute("SELECT COUNT(*) FROM people")
 
 
 def test_a_file_that_changes_while_it_is_read(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
