@@ -4,6 +4,7 @@ connection.py   Connection and Cursor             rows.py      fetching rows
 types.py        type codes and exceptions         accounts.py  budgets and purchases
 guard.py        checks of arguments and errors    limits.py    interrupts and time limits
 direct_calls.py  what the shell needs of a connection     votes.py  labels by vote
+same_data.py    whether data are still the same
 """
 
 from dpsql.dbapi.accounts import Account, Balance, Purchase

@@ -18,7 +18,6 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 from weakref import WeakSet
@@ -57,6 +56,24 @@ def seen(stat: os.stat_result) -> Seen:
     return (stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns)
 
 
+def log_of(path: Path) -> Path:
+    """Return where DuckDB writes what is not in the database file yet."""
+    return path.with_name(path.name + ".wal")
+
+
+def with_log(path: Path) -> tuple[Seen | None, Seen | None]:
+    """Return the metadata of a database file and of its log, None of what is not there."""
+    target = path.resolve()
+    return _seen_at(target), _seen_at(log_of(target))
+
+
+def _seen_at(path: Path) -> Seen | None:
+    try:
+        return seen(path.stat())
+    except FileNotFoundError:
+        return None
+
+
 class Held:
     """A database file, with a descriptor that is open as long as a connection holds it."""
 
@@ -71,10 +88,6 @@ class Held:
         self._holders: set[int] = set()
         self._descriptor: int | None = None
         self._state: State | None = None
-
-    @property
-    def _log(self) -> Path:
-        return self.path.with_name(self.path.name + ".wal")
 
     @property
     def is_open(self) -> bool:
@@ -102,7 +115,7 @@ class Held:
 
     def contents(self) -> list[Content]:
         """Return what the file and its log hold, read without closing a descriptor of the file."""
-        state, log = self.state, self._log
+        state, log = self.state, log_of(self.path)
         found = [Content(state.file, self._chunks)]
         return found if state.log is None else [*found, Content(state.log, lambda: chunks(log))]
 
@@ -141,10 +154,7 @@ class Held:
     def _now(self) -> State:
         assert self._descriptor is not None
         header = os.pread(self._descriptor, _HEADERS, 0)
-        log = None
-        with suppress(FileNotFoundError):  # there is no log
-            log = seen(self._log.stat())
-        return State(seen(os.fstat(self._descriptor)), header, log)
+        return State(seen(os.fstat(self._descriptor)), header, _seen_at(log_of(self.path)))
 
     def _same(self) -> bool:
         try:

@@ -3,9 +3,9 @@
     answer = await pool.ask("ana", lambda pooled: pooled.db.execute(sql), stop)
 
 A connection is opened by the analyst's name and used for that analyst alone. It is kept for the next question
-while the data and the policy are the files that it was opened on; one to a PostgreSQL server is for one
-question. Questions wait in turn: each analyst runs two at once, so nobody's many questions keep the others
-waiting.
+while the data and the policy are the files that it was opened on, and its engine says so too; one to a
+PostgreSQL server is for one question. Questions wait in turn: each analyst runs two at once, so nobody's many
+questions keep the others waiting.
 
 Claim   no connection without an analyst is ever opened, and a question runs on one of its own analyst.
 Proof   ``_opened`` alone opens connections. It refuses a name that is empty, and takes and gives back idle
@@ -16,18 +16,19 @@ Test    tests/drivers/test_server_walls.py
 from __future__ import annotations
 
 import asyncio
-import os
 import threading
 from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from dpsql.accounting.view_changes import last_view_change
 from dpsql.dbapi import Connection, connect
 from dpsql.dbapi.connection import beside
+from dpsql.dbapi.same_data import data_state, stands
 from dpsql.errors import Error, InterfaceError, interrupted
 from dpsql.lazy_dataclass import dataclass
 from dpsql.server.catalogue import Engines
@@ -36,9 +37,13 @@ from dpsql.session.checks import load_policy
 
 if TYPE_CHECKING:  # it is a name for checks alone
     from dpsql.dbapi.connection import Where
+    from dpsql.policy.model import Policy
 
 T = TypeVar("T")
-Stamp = tuple[tuple[int, int, int], ...]
+Stamp = tuple[object, ...]
+"""What changes with the policy and the data, or with a file: metadata, among them times of change, which no
+program can set back."""
+
 Version = tuple[Stamp, int]
 """What the names that exist for an analyst depend on: the files, and the last change of private views."""
 
@@ -72,16 +77,15 @@ class Place:
 
     def stamp(self) -> Stamp:
         """Return what changes when the policy or files of data are replaced; a server tells of its own."""
-        files = [self.policy]
-        if isinstance(self.database, Path):
-            files.append(self.database)
-        if isinstance(self.database, Path) and self.database.is_dir():
-            files += [Path(entry) for entry in os.scandir(self.database)]
-        return _stamp_of(files)
+        policy = _stamp_of(self.policy)
+        try:
+            return policy, data_state(self.database, _policy_at(self.policy, policy))
+        except (Error, OSError):  # a policy that is refused, or a file that goes just now
+            return policy, None
 
     def ledger_stamp(self) -> Stamp:
         """Return what changes with each entry of the ledger."""
-        return _stamp_of([self.ledger])
+        return _stamp_of(self.ledger)
 
     def keeps_texts(self) -> bool:
         """Whether the ledger keeps texts of analysts as they are; so does the owner's log."""
@@ -91,13 +95,18 @@ class Place:
             return False
 
 
-def _stamp_of(files: Sequence[Path]) -> Stamp:
-    stats = []
-    for file in files:
-        with suppress(OSError):  # gone meanwhile: another stamp
-            status = file.stat()
-            stats.append((status.st_ino, status.st_mtime_ns, status.st_size))
-    return tuple(stats)
+def _stamp_of(file: Path) -> Stamp:
+    try:
+        status = file.stat()
+    except OSError:  # gone: another stamp
+        return ()
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
+
+
+@lru_cache(maxsize=16)
+def _policy_at(file: Path, stamp: Stamp) -> Policy:
+    """Return the policy of a file while that has this stamp."""
+    return load_policy(file)
 
 
 class Unopened(Exception):
@@ -209,6 +218,17 @@ class Pool:
     def _opened(self, analyst: str) -> Pooled:
         """Return an idle connection of this analyst to the present files, or open one. In a thread."""
         stamp = self.place.stamp()
+        while (found := self._taken(analyst, stamp)) is not None:
+            if stands(found.db):
+                return found
+            found.db.close()
+        try:
+            return Pooled(self.place.open(analyst), analyst, stamp)
+        except Error as error:
+            raise Unopened(error) from None
+
+    def _taken(self, analyst: str, stamp: Stamp) -> Pooled | None:
+        """Take an idle connection of this analyst to the present files, and close those to others."""
         with self._lock:
             stale = [pooled for pooled in self._idle if pooled.stamp != stamp]
             self._idle = [pooled for pooled in self._idle if pooled.stamp == stamp]
@@ -217,12 +237,7 @@ class Pool:
                 self._idle.remove(found)
         for pooled in stale:
             pooled.db.close()
-        if found is not None:
-            return found
-        try:
-            return Pooled(self.place.open(analyst), analyst, stamp)
-        except Error as error:
-            raise Unopened(error) from None
+        return found
 
     def _give_back(self, pooled: Pooled) -> None:
         most = _MOST_IDLE if isinstance(self.place.database, Path) else 0  # a server does not say what is new

@@ -12,6 +12,7 @@ import threading
 import time
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pexpect
@@ -410,6 +411,77 @@ def test_a_folder_of_files_is_served(tmp_path: Path) -> None:
         plain.execute(made.format(400))
         assert 370_000 < float(db.execute("SELECT SUM(cost) FROM visits").fetchall()[0][0]) < 430_000
         assert "the data or the policy are new since your last question" in said
+
+
+def test_a_file_in_a_folder_of_a_folder_is_seen(tmp_path: Path) -> None:
+    """Added, or written to while clients are there: the next question of each sees it, and says so."""
+    folder = tmp_path / "clinic"
+    (folder / "visits" / "2023").mkdir(parents=True)
+    folder.with_suffix(".toml").write_text(
+        "[budget]\nepsilon = 900.0\ndelta = 1e-6\n[query]\nepsilon = 20.0\nmax_epsilon = 50.0\n"
+        "[analysts.ana]\nepsilon = 400.0\n[analysts.bob]\nepsilon = 400.0\n"
+        '[unit]\nname = "person"\ncolumn = "id"\n[tables.visits]\nfiles = "visits/**/*.parquet"\n'
+        "rows_per_unit = 2\n[tables.visits.columns]\nid = {}\n"
+    )
+
+    def write(name: str, rows: int) -> bytes:
+        with closing(duckdb.connect()) as plain:
+            listed = f"SELECT i AS id FROM range({rows}) AS t(i)"
+            plain.execute(f"COPY ({listed}) TO '{folder}/{name}' (FORMAT parquet)")
+        return (folder / name).read_bytes()
+
+    def about(db: psycopg.Connection[Any], rows: int) -> bool:
+        [[found]] = db.execute("SELECT COUNT(*) FROM visits").fetchall()
+        return abs(found - rows) < 100
+
+    write("visits/2023/1.parquet", 1000)
+    with (
+        closing(Served(folder)) as server,
+        psycopg.connect(server.url(), autocommit=True) as ana,
+        psycopg.connect(server.url(analyst="bob"), autocommit=True) as bob,
+    ):
+        said: list[str] = []
+        ana.add_notice_handler(lambda notice: said.append(str(notice.message_primary)))
+        assert about(ana, 1000)
+        assert about(bob, 1000)
+        write("visits/2023/2.parquet", 3000)
+        assert about(ana, 4000)
+        assert said.count("the data or the policy are new since your last question") == 1
+        assert about(bob, 4000)
+        content = write("draft", 5000)
+        with (folder / "visits" / "2023" / "1.parquet").open("r+b") as file:  # not in its place: into it
+            file.write(content)
+            file.truncate()
+        assert about(ana, 8000)
+        assert about(bob, 8000)
+        (folder / "visits" / "2023" / "2.parquet").unlink()
+        assert about(ana, 5000)
+
+
+def test_times_that_are_set_back_hide_nothing(clinic_for_all: Path, tmp_path: Path) -> None:
+    """A policy that is edited within itself, and a log of what is not in the database file yet."""
+    for name in ("clinic.duckdb", "clinic.toml"):
+        shutil.copy(clinic_for_all.with_name(name), tmp_path / name)
+    database, policy = tmp_path / "clinic.duckdb", tmp_path / "clinic.toml"
+    with closing(Served(database)) as server, psycopg.connect(server.url(), autocommit=True) as db:
+        db.execute("SELECT COUNT(*) FROM patients")
+        before, text = policy.stat(), policy.read_text()
+        with policy.open("r+") as file:
+            file.write(text.replace("max_epsilon = 2.0", "max_epsilon = 1.0"))
+        os.utime(policy, ns=(before.st_atime_ns, before.st_mtime_ns))
+        assert policy.stat().st_size == before.st_size
+        with pytest.raises(psycopg.Error, match=r"\[D502\]"):
+            db.execute("SELECT OPTIONS(epsilon = 1.5) COUNT(*) FROM patients")
+        policy.write_text(text)
+        [[patients]] = db.execute("SELECT COUNT(*) FROM patients").fetchall()
+        copy = tmp_path / "copy.duckdb"
+        shutil.copy(database, copy)
+        with closing(duckdb.connect(str(copy))) as owner:
+            owner.execute("PRAGMA disable_checkpoint_on_shutdown")
+            owner.execute("CREATE TABLE more AS FROM range(10)")
+        shutil.move(tmp_path / "copy.duckdb.wal", tmp_path / "clinic.duckdb.wal")
+        [[again]] = db.execute("SELECT COUNT(*) FROM patients").fetchall()
+        assert abs(again - patients) < 100
 
 
 def test_it_stops_in_good_order(own_server: Served) -> None:
