@@ -123,6 +123,8 @@ class Sealed:
     def begin(self) -> None:
         """Reset the time limit: a new query starts, or a query has been paid for."""
         self._seconds, self._patience = self._limits.seconds, PATIENCE * self._limits.seconds
+        if self._process is not None:
+            self._process.patience = self._patience
 
     def _open(self) -> Process:
         """Return a process with a database; replace idle processes that have ended or use much memory."""
@@ -132,7 +134,7 @@ class Sealed:
             if self._loaded is not None:
                 return self._process
             try:
-                self._process.open(self._settings, self._limits.memory)
+                self._process.open(self._settings, self._limits.memory, PATIENCE * self._limits.seconds)
             except (Full, Late):
                 if self._stopped:
                     raise
@@ -243,7 +245,7 @@ class Sealed:
             return
         try:
             if self._process is not None and self._loaded is not None and self._process.usable:
-                with suppress(Full):  # it has ended: the next statement starts another
+                with suppress(Full, Late):  # it has ended: the next statement starts another
                     self._process.wake(*held, self._seconds, self._patience)
         finally:
             self._lock.release()

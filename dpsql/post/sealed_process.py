@@ -13,11 +13,13 @@ memory. Waiting for another process can be interrupted: at a timeout or Ctrl-C, 
 starts in a tenth of a second. It is reused until it exceeds a limit, also by later connections.
 
 Seconds count while the process computes. Those in which the machine runs others, or waits for its disk, are
-not the query's; but its replies together may not take more than ``PATIENCE`` times as long.
+not the query's; but its replies together may not take more than ``PATIENCE`` times as long. While the process
+loads tables it may compute for as long as it needs, and stand still for no longer than that in all.
 """
 
 from __future__ import annotations
 
+import math
 import os
 import pickle
 import select
@@ -25,7 +27,8 @@ import signal
 import sys
 import threading
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -89,16 +92,22 @@ class Process:
             os.close(requests)
             os.close(replies)
         self._parent, self._ended, self._lock = os.getpid(), False, threading.RLock()
-        self._poll = select.poll()
-        self._poll.register(self._replies, select.POLLIN)
+        os.set_blocking(self._requests, False)  # who writes to one that stands still looks at the clock
+        self._replied, self._taking = select.poll(), select.poll()
+        self._replied.register(self._replies, select.POLLIN)
+        self._taking.register(self._requests, select.POLLOUT)
+        self.patience = PATIENCE * _STARTING
+        """Seconds that are left in which it may stand still while it is given tables, or a request."""
         self.worn = False
         self._midway = False  # between a request and the end of its reply; for good, if that was interrupted
         self._owed = 0  # replies that nobody has waited for
         self._waking: tuple[float, float] | None = None  # limits of the first of them, if it was woken by it
         self.took, self.waited = 0.0, 0.0  # seconds of the last run: those that count, and all
 
-    def open(self, settings: list[str], memory: int) -> None:
-        """Open an empty database; its statements may use ``memory`` bytes."""
+    def open(self, settings: list[str], memory: int, patience: float = PATIENCE * _STARTING) -> None:
+        """Open an empty database; its statements may use ``memory`` bytes, and it may stand still for
+        ``patience`` seconds."""
+        self.patience = patience
         limit = _STARTING, PATIENCE * _STARTING
         (_, self.worn), _ = self._ask(("open", settings, memory), limit)
 
@@ -109,7 +118,7 @@ class Process:
         self._midway = False
 
     def load(self, sql: str, parameters: list[list[object]] | None = None, *, wait: bool = True) -> None:
-        """Run a statement of the engine itself, without limits of time and memory.
+        """Run a statement of the engine itself, without limits of memory and of the time that it computes.
 
         Who does not ``wait`` hears of a failure at the next request.
         """
@@ -118,7 +127,7 @@ class Process:
     def load_arrays(
         self, table: str, casts: list[tuple[str, str]], arrays: list[NDArray[Any]], *, wait: bool = True
     ) -> None:
-        """Insert rows into a table (SQL, with its schema), column by column, without limits.
+        """Insert rows into a table (SQL, with its schema), column by column, with the limits of ``load``.
 
         ``casts`` is the SQL before and after each column's name.
         """
@@ -190,7 +199,7 @@ class Process:
     ) -> tuple[Any, int]:
         """Send a request; return the reply and its size in bytes. The time before it is not counted.
 
-        ``seconds`` are those that count and those that it may take in all.
+        ``seconds`` are those that count and those that it may take in all; None: it may not stand still.
         None asks for the next reply to the same request: rows come in several, while others are taken apart.
         """
         failed: list[str] = []
@@ -200,15 +209,15 @@ class Process:
                 self._send(request)
             while self._owed:
                 waking, self._waking = self._waking, None
-                self._reply(failed, None if waking is None else _Limit(self._pid, *waking))
+                if waking is None:
+                    self._reply_to_load(failed)
+                else:
+                    self._reply(failed, _Limit(self._pid, *waking))
                 self._owed -= 1
-            limit = None if seconds is None else _Limit(self._pid, *seconds)
-            try:
-                reply, size = self._reply(failed, limit, most)
-            finally:
-                if limit is not None:
-                    self.took += limit.taken
-                    self.waited += limit.passed
+            if seconds is None:
+                reply, size = self._reply_to_load(failed, most)
+            else:
+                reply, size = self._reply_to_run(failed, _Limit(self._pid, *seconds), most)
         except BaseException:  # Ctrl-C too: what runs on would answer the next request
             self.end()
             raise
@@ -217,9 +226,27 @@ class Process:
             raise Failed(failed[0])
         return reply, size
 
-    def _reply(
-        self, failed: list[str], limit: _Limit | None = None, most: int | None = None
-    ) -> tuple[Any, int]:
+    def _reply_to_run(self, failed: list[str], limit: _Limit, most: int | None) -> tuple[Any, int]:
+        try:
+            return self._reply(failed, limit, most)
+        finally:
+            self.took += limit.taken
+            self.waited += limit.passed
+
+    def _reply_to_load(self, failed: list[str], most: int | None = None) -> tuple[Any, int]:
+        with self._standing_still() as limit:
+            return self._reply(failed, limit, most)
+
+    @contextmanager
+    def _standing_still(self) -> Iterator[_Limit]:
+        """Yield a limit of what is left of ``patience``, and take from that what was waited."""
+        limit = _Still(self._pid, math.inf, self.patience)
+        try:
+            yield limit
+        finally:
+            self.patience -= limit.still
+
+    def _reply(self, failed: list[str], limit: _Limit, most: int | None = None) -> tuple[Any, int]:
         (size,) = LENGTH.unpack(self._read(LENGTH.size, limit))
         if most is not None and size > most:
             raise Full
@@ -233,19 +260,23 @@ class Process:
     def _send(self, request: tuple[Any, ...]) -> None:
         body = pickle.dumps(request, pickle.HIGHEST_PROTOCOL)
         try:
-            for part in (LENGTH.pack(len(body)), body):
-                rest = memoryview(part)
-                while rest:
-                    rest = rest[os.write(self._requests, rest) :]
+            with self._standing_still() as limit:
+                for part in (LENGTH.pack(len(body)), body):
+                    self._write(memoryview(part), limit)
         except BrokenPipeError:
             raise Full from None  # it has ended: of what it had no memory for, or it was killed
 
-    def _read(self, size: int, limit: _Limit | None) -> bytes:
+    def _write(self, rest: memoryview, limit: _Limit) -> None:
+        while rest:
+            try:
+                rest = rest[os.write(self._requests, rest) :]
+            except BlockingIOError:  # the pipe is full
+                _wait(self._taking, limit)
+
+    def _read(self, size: int, limit: _Limit) -> bytes:
         received = bytearray()
         while len(received) < size:
-            while not self._poll.poll(None if limit is None else limit.wait * 1000):
-                if limit is not None and limit.is_over:
-                    raise Late
+            _wait(self._replied, limit)
             some = os.read(self._replies, min(size - len(received), 1 << 20))
             if not some:
                 raise Full
@@ -309,6 +340,32 @@ class _Limit:
         return max(_LEAST_WAIT, min(self._seconds - self.taken, self._patience - self.passed))
 
 
+class _Still(_Limit):
+    """The seconds that a process may stand still from now on: those in which it computes do not count.
+
+    Where nobody can tell them apart, none do.
+    """
+
+    @property
+    def still(self) -> float:
+        return self.passed - self.taken
+
+    @property
+    def is_over(self) -> bool:
+        return self.still >= self._patience
+
+    @property
+    def wait(self) -> float:
+        return max(_LEAST_WAIT, self._patience - self.still)
+
+
+def _wait(ready: select.poll, limit: _Limit) -> None:
+    """Wait until a pipe can be read or written, or raise ``Late``."""
+    while not ready.poll(limit.wait * 1000):
+        if limit.is_over:
+            raise Late
+
+
 def _computed(pid: int) -> float | None:
     """Return the seconds of processors that a process has used; None where that is not known."""
     if sys.platform != "linux":
@@ -368,6 +425,6 @@ def left(process: Process) -> None:
             process.close()
             _IDLE.append(process)
             return
-    except Full:
+    except (Full, Late):
         pass
     process.end()

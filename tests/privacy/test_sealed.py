@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from decimal import Decimal
 from pathlib import Path
@@ -21,7 +21,7 @@ import pytest
 import dpsql
 from dpsql.audit import plan_of
 from dpsql.post.sealed import SETTINGS, _cast, array_of
-from dpsql.post.sealed_process import Failed, Full, Late, Many, Process, left, taken
+from dpsql.post.sealed_process import Failed, Full, Late, Many, Process, _computed, left, taken
 
 MEGABYTE = 2**20
 PATIENCE = 60.0  # seconds, where much less is needed
@@ -98,6 +98,66 @@ def stopped_now_and_then(process: Process, patience: float) -> None:
     finally:
         done.set()
         stopping.join()
+
+
+STILL: list[Callable[[Process], object]] = [
+    lambda process: process.load("INSERT INTO t VALUES (1)"),
+    lambda process: (process.load("INSERT INTO t VALUES (1)", wait=False), rows(process, "FROM t")),
+    lambda process: process.load("INSERT INTO t VALUES (?)", [["x" * MEGABYTE]], wait=False),
+    lambda process: process.wake(f"SELECT '{'x' * MEGABYTE}'", [], PATIENCE, PATIENCE),
+    lambda process: process.run(f"SELECT '{'x' * MEGABYTE}'", PATIENCE, 64 * MEGABYTE, None),
+]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux says what another process computed")
+@pytest.mark.parametrize("ask", STILL, ids=["waited for", "owed", "beyond the pipe", "woken", "run"])
+def test_one_that_stands_still_is_not_waited_for_without_end(
+    process: Process, ask: Callable[[Process], object]
+) -> None:
+    """It is given tables without a limit of time, but not without a limit of standing still."""
+    process.load("CREATE TABLE t (i INTEGER)")
+    process.patience = 0.5
+    os.kill(process._pid, signal.SIGSTOP)
+    hanging = threading.Timer(20, process.kill)  # who waits is told that it was killed: not late
+    hanging.start()
+    began = time.monotonic()
+    with pytest.raises(Late):
+        ask(process)
+    hanging.cancel()
+    assert 0.5 <= time.monotonic() - began < 10
+    assert not process.usable
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux says what another process computed")
+def test_one_that_computes_does_not_stand_still(process: Process) -> None:
+    process.patience = PATIENCE
+    began, computed = time.monotonic(), _computed(process._pid)
+    process.load("CREATE TABLE t AS SELECT sum(sqrt(range)) FROM range(100_000_000)")
+    now = _computed(process._pid)
+    assert now is not None
+    assert computed is not None
+    assert now - computed > 0.1
+    still = time.monotonic() - began - (now - computed)
+    assert abs(PATIENCE - process.patience - still) < 0.1
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux says what another process computed")
+def test_a_query_that_stands_still_ends_without_a_timeout(clinic: Path) -> None:
+    policy = clinic.with_suffix(".toml")
+    policy.write_text(policy.read_text() + "\n[limits]\nseconds = 0.2\n")
+    with dpsql.connect(clinic) as db:
+        db.execute(COMPUTED)
+        process = db._open().sealed._process
+        assert process is not None
+        os.kill(process._pid, signal.SIGSTOP)
+        hanging = threading.Timer(20, process.kill)
+        hanging.start()
+        with pytest.raises(dpsql.Error) as caught:
+            db.execute(COMPUTED.replace("upper", "lower"))
+        hanging.cancel()
+        assert caught.value.code == "D604"
+        assert "takes longer than 0.2 seconds" in str(caught.value)
+        assert db.execute(COMPUTED.replace("upper", "lower")).rows
 
 
 def test_what_is_loaded_does_not_count(process: Process) -> None:

@@ -20,7 +20,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 
-from dpsql.post.sealed_process import Failed, Full, Late, Many, Process
+from dpsql.post.sealed_process import PATIENCE, Failed, Full, Late, Many, Process
 from dpsql.server.catalogue.contents import World, rows_in
 from dpsql.server.catalogue.errors import CatalogueError
 from dpsql.server.catalogue.functions import macros_of, maps_of
@@ -94,6 +94,7 @@ class SealedEngine:
 
     def run(self, sql: str, reads: Iterable[str]) -> tuple[list[tuple[str, str]], list[tuple[object, ...]]]:
         """Return the columns and rows of one SELECT over the relations that it reads."""
+        self._process.patience = PATIENCE * SECONDS
         try:
             for name in sorted(set(reads) - self._made):
                 self._make(name)
