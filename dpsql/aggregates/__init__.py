@@ -233,6 +233,8 @@ def type_of_sum(type: Type) -> Type:
             way_out = "cast the column to a number first, or count it"
             if type.kind is Kind.INTERVAL:
                 way_out = "take its length in seconds: epoch(x)"
+            if type.kind in (Kind.DATE, Kind.TIMESTAMP, Kind.TIMESTAMPTZ):
+                way_out = "take the middle one, MEDIAN(x), or seconds since 1970: epoch(x)"
             raise Unbounded(f"{type.said} values cannot be added up", way_out, code="D205")
 
 

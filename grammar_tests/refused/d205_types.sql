@@ -273,3 +273,18 @@ SELECT COUNT(*) FROM patients WHERE age < CAST('x' AS INTEGER);
 -- outcome: refused D205 at 1:36
 -- instead: SELECT COUNT(*) FROM visits WHERE (visited_on, urgent) = (DATE '2024-01-31', true)
 SELECT COUNT(*) FROM visits WHERE (visited_on, urgent) = ('2024-01-31', true);
+
+-- case: an average of moments
+-- outcome: refused D205
+-- instead: SELECT AVG(epoch(seen_at)) FROM visits
+SELECT AVG(seen_at) FROM visits;
+
+-- case: an average of days
+-- outcome: refused D205
+-- instead: SELECT MEDIAN(visited_on) FROM visits
+SELECT AVG(visited_on) FROM visits;
+
+-- case: so many times an interval
+-- outcome: refused D205
+-- instead: SELECT COUNT(*) FROM visits WHERE visited_on + to_days(2) < '2024-01-01'
+SELECT COUNT(*) FROM visits WHERE visited_on + INTERVAL '1 day' * 2 < '2024-01-01';

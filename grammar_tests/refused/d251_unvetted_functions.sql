@@ -131,3 +131,13 @@ SELECT COUNT(*) FROM patients WHERE (sex, ward) < ('M', 'B');
 -- outcome: refused D251 at 1:12
 -- instead: SELECT AVG(date_sub('year', born, DATE '2025-01-01') CLAMPED BETWEEN 0 AND 120) FROM patients
 SELECT AVG(age(born)) FROM patients;
+
+-- case: a slice of a text
+-- outcome: refused D251 at 1:37
+-- instead: SELECT COUNT(*) FROM patients WHERE substring(city, 1, 3) = 'Ber'
+SELECT COUNT(*) FROM patients WHERE city[1:3] = 'Ber';
+
+-- case: the outer one of two functions
+-- outcome: refused D251
+-- instead: SELECT COUNT(*) FROM patients WHERE lower(trim(city)) = 'oslo'
+SELECT COUNT(*) FROM patients WHERE INITCAP(TRIM(city)) = 'Oslo';

@@ -37,6 +37,7 @@ MOST_LISTED = 998
 _ORDERS: dict[type[exp.Expr], str] = {exp.GT: ">", exp.GTE: ">=", exp.LT: "<", exp.LTE: "<="}
 _UNVETTED = "apply it above the release, or compute it from the functions of dpsql/docs/language.md"
 _OF_TUPLES = "compare two tuples by =, <> or IN; or their parts, one by one: x < 1 OR (x = 1 AND y < 2)"
+_OF_SLICES = "of a text, write substring(x, 1, 3); of a list, take one item, x[1], or unnest it"
 _OTHERWISE = "check the types of the arguments, and CAST where they differ"
 
 
@@ -45,6 +46,14 @@ Constants = Callable[[exp.Expr], tuple[Literal, ...]]
 
 
 _UNIT = "the unit of a row"
+
+
+def _instead_of(node: exp.Expr) -> str:
+    """Return what to write in place of what is not vetted."""
+    if isinstance(node, exp.Tuple):
+        return _OF_TUPLES
+    sliced = isinstance(node, exp.Bracket) and any(isinstance(each, exp.Slice) for each in node.expressions)
+    return _OF_SLICES if sliced else _UNVETTED
 
 
 def hidden_unit(name: str) -> exp.Column:
@@ -247,7 +256,9 @@ class Scalars:
         """Return the name of a call as written, or a description of brackets and operators."""
         span = self.span(node)
         word, called, _ = ("", "", "") if span is None else self.text[span.start : span.end].partition("(")
-        if called and word.strip().isidentifier():
+        inner = node.this if isinstance(node.this, exp.Func) else None  # sqlglot drops some positions
+        of_inner = inner is not None and word.strip().upper() in inner.sql_names()
+        if called and word.strip().isidentifier() and not of_inner:
             return word.strip()
         if isinstance(node, exp.Array | exp.Struct | exp.Bracket):
             return "a list, a struct or a part of one"
@@ -274,7 +285,7 @@ class Scalars:
                 f"{name} is not answered over private rows",
                 self.span(node),
                 label="it is not on the list of vetted functions",
-                help=_OF_TUPLES if isinstance(node, exp.Tuple) else _UNVETTED,
+                help=_instead_of(node),
             )
         arguments = [self._bind(argument) for argument in reading.arguments]
         if reading.name == "cast" and self._is_cast_already(arguments[0], reading.type):

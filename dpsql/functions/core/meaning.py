@@ -279,6 +279,8 @@ def _opened(type: Type) -> str:
         return (
             "make a row of each item, FROM t, unnest(x) AS u(item); or take one, x[1]; or count them, len(x)"
         )
+    if type.sql == "JSON":
+        return "take a text out of it, x->>'$.key', and cast that; or test it: x IS NULL"
     if entry_types(type) is not None:
         return "make rows of its keys: FROM t, unnest(map_keys(x)) AS u(key); or test it: x IS NULL"
     return "leave the column out, count it, or test it: x IS NULL"

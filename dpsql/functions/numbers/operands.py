@@ -48,9 +48,10 @@ def check_numbers(arguments: Arguments, sign: str) -> None:
     """Refuse arguments that are not numbers."""
     for argument in arguments:
         if not argument.type.numeric:
-            raise ArgumentError(
-                f"{sign} takes numbers, not {named(argument.type)}", "write CAST(... AS ...) around it"
-            )
+            instead = "write CAST(... AS ...) around it"
+            if argument.kind is Kind.INTERVAL:
+                instead = "make one of a number: to_days(n), to_hours(n), to_seconds(n)"
+            raise ArgumentError(f"{sign} takes numbers, not {named(argument.type)}", instead)
 
 
 def check_whole_numbers(arguments: Arguments, name: str) -> None:
