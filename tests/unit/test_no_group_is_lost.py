@@ -44,6 +44,8 @@ n = { range = [0, 50] }
 c = { range = [0, 50] }
 [tables.pub]
 public = true
+[tables.spelled]
+public = true
 """
 
 TABLES = """
@@ -56,6 +58,8 @@ CREATE TABLE v AS SELECT i::INTEGER AS pid, (i * 100 + j)::INTEGER AS vid, ((i +
     7::INTEGER AS c FROM range(500) AS r(i), range(40) AS s(j) WHERE j < 1 + i % 40;
 CREATE TABLE pub (k BIGINT PRIMARY KEY);
 INSERT INTO pub SELECT i - 4 FROM range(12) AS r(i);
+CREATE TABLE spelled (ward VARCHAR COLLATE NOCASE, k INTEGER);
+INSERT INTO spelled VALUES ('a', 1), ('b', 2);
 """
 
 COUNTED = "p JOIN (SELECT pid, COUNT(*) AS c FROM v GROUP BY pid) AS q USING (pid)"
@@ -160,3 +164,18 @@ def test_expressions_that_double_are_planned(db: dpsql.Connection, step: str) ->
     for _ in range(24):
         inner = f"SELECT pid, {step} AS a FROM ({inner})"
     assert db.price(f"SELECT a > 100, COUNT(*) FROM ({inner}) GROUP BY ALL", epsilon=1.0).cost == 1.0
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT COUNT(*) FROM p WHERE ward IN (SELECT ward FROM spelled)",
+        "SELECT COUNT(*) FROM p JOIN (SELECT DISTINCT ward AS w FROM spelled) AS s ON s.w = p.ward",
+        "WITH s AS (SELECT * FROM spelled) SELECT COUNT(*) FROM p WHERE ward = (SELECT min(ward) FROM s)",
+    ],
+)
+def test_a_collation_is_not_lost_in_a_public_subquery(db: dpsql.Connection, sql: str) -> None:
+    """'a' is 'A' there, and would not be beside private rows."""
+    with pytest.raises(dpsql.ProgrammingError, match="VARCHAR COLLATE NOCASE values cannot be joined"):
+        db.price(sql)
+    assert db.price("SELECT COUNT(*) FROM p WHERE young IN (SELECT k FROM spelled WHERE ward = 'A')").cost

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 
 from sqlglot import exp
@@ -45,6 +46,7 @@ def run_public(
         )
     types = [type_named(spelling) for spelling in spelled]
     _refuse_opaque(types, span)
+    _refuse_collated(ctx, post, types, span)
     return types, rows
 
 
@@ -55,6 +57,21 @@ def are_short(types: Sequence[Type]) -> bool:
 
 _FEW_COLUMNS = 3
 """100,000 rows of three whole numbers are printed as three texts; other values take an expression each."""
+
+
+def _refuse_collated(ctx: Context, post: Post, types: list[Type], span: Span | None) -> None:
+    """Refuse texts that may come from a column with a collation: beside private rows they would have none."""
+    read = (table for table in ctx.known.tables if table.name in post.tables)
+    collated = [column for table in read for column in table.columns if " COLLATE " in column.fact.type.sql]
+    named = [column for column in collated if re.search(rf"\b{re.escape(column.name)}\b", post.sql)]
+    if named and any(each.kind is Kind.TEXT for each in types):
+        raise refuse(
+            "D205",
+            f"{named[0].fact.type.sql} values cannot be joined with private rows",
+            span,
+            label=f"texts here may be those of {named[0].name}, whose collation says what is equal",
+            help="leave the column out of the subquery, or let the owner store it without a collation",
+        )
 
 
 def _refuse_opaque(types: list[Type], span: Span | None) -> None:
