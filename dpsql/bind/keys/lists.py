@@ -36,6 +36,7 @@ from dpsql.facts.conditions_met import fact_where_met
 from dpsql.facts.public_origin import public_origin
 from dpsql.facts.row_guesses import guessed, narrowed_by_guess
 from dpsql.facts.schema import fact_of, facts_of
+from dpsql.functions.core.literals import as_own
 from dpsql.functions.core.ranges import ordinal
 from dpsql.ir.column import DATE, Categories, Fact, Interval, Kind, Listed, Type, Value, unique
 from dpsql.ir.measure import KeyList, PublicColumn
@@ -101,14 +102,17 @@ def enumerate_key(relation: Relation, scalar: Scalar, evaluate: Evaluate) -> Key
     met = _where_met(relation, scalar, listed, evaluate)
     if met is None:
         return listed
-    left = tuple(value for value in listed.domain.values if value in met)
+    own_type = fact_of(scalar, facts_of(relation)).type
+    left = tuple(value for value in listed.domain.values if as_own(value, own_type) in met)
     return replace(listed, domain=Categories(left), null=listed.null and None in met)
 
 
 def _where_met(
     relation: Relation, scalar: Scalar, listed: KeyList, evaluate: Evaluate
 ) -> frozenset[Value] | None:
-    """Return the values of a key where the conditions hold that read the same columns; None if none does.
+    """Return the values of a listed key where the conditions hold that read the same columns alone.
+
+    None where no condition says more than the list does already.
 
     WHERE year(seen) = 2024 GROUP BY date_trunc('month', seen)      WHERE town LIKE 'B%' GROUP BY town
     """
@@ -116,9 +120,8 @@ def _where_met(
     cut = cutter.cut(relation, scalar)
     if cut is None:
         return None
-    conditions = [
-        each for each in conditions_over(relation, cutter, cut.atoms) if not _narrows(each.scalar, cut.scalar)
-    ]
+    over = conditions_over(relation, cutter, cut.atoms)
+    conditions = [each for each in over if not _narrowed_it(each.scalar, cut.scalar, listed)]
     query = query_over([cut], conditions) if conditions else None
     if query is None:
         return None
@@ -127,16 +130,19 @@ def _where_met(
     return None if rows is None else frozenset(value for (value,) in rows)
 
 
-def _narrows(condition: Scalar, key: Scalar) -> bool:
-    """Whether a condition has narrowed the list already: equality of the key with constants."""
+def _narrowed_it(condition: Scalar, key: Scalar, listed: KeyList) -> bool:
+    """Whether a condition that compares the key with constants has narrowed its list already."""
     match condition:
         case Call("=" | "in", (first, *others)) if first == key:
             return all(isinstance(other, Literal) for other in others)
+        case Call("<" | "<=" | ">" | ">=" | "between", (first, *others)) if first == key:
+            return listed.of_range and all(isinstance(other, Literal) for other in others)
         case _:
             return False
 
 
 def _enumerated(relation: Relation, scalar: Scalar, evaluate: Evaluate) -> KeyList | None:
+    """Return the list by declarations, and by conditions on the key itself."""
     fact = fact_where_met(relation, scalar)
     if isinstance(fact.domain, Categories | Listed):
         return KeyList(fact.domain, fact.nullable)
