@@ -136,7 +136,8 @@ def checked(policy: Policy, engine: Engine, database: str) -> str:
             seen = seen_by(ranged, policy, rule.name)
             if seen is not ranged:
                 check_all_views(policy, seen, engine, sealed)
-    spots = (*engine.misread(), *_spelled_alike(tables, engine), *weak_spots(policy, tables))
+    read = (*engine.misread(), *_spelled_alike(tables, engine), *_undeclared(tables, engine))
+    spots = (*read, *weak_spots(policy, tables))
     warnings = [f"decide    {warning}" for warning in spots]
     lines = [
         *summary(policy, tables, views, database).split("\n"),
@@ -153,6 +154,17 @@ def _fitted(line: str) -> str:
     return textwrap.fill(
         line, width(), subsequent_indent=" " * 10, break_long_words=False, break_on_hyphens=False
     )
+
+
+def _undeclared(tables: Known, engine: Engine) -> Iterator[str]:
+    """Warn of columns of which many values are none of those declared: misspelt, or of another scale."""
+    for table in (table for table in tables.tables if not table.public):
+        declared = [column for column in table.columns if column.name not in table.found]
+        for name in engine.strays(table.name, declared):
+            yield (
+                f"{table.name}.{name}: more than one row in a hundred has a value that is not declared; such "
+                "rows are in no group of it, and sums clip them"
+            )
 
 
 def _spelled_alike(tables: Known, engine: Engine) -> Iterator[str]:

@@ -80,6 +80,10 @@ class Engine(Protocol):
         """Whether texts of columns differ only in case or blanks; only the owner may see this."""
         ...
 
+    def strays(self, table: str, columns: Sequence[Column]) -> list[str]:
+        """Return the columns of which many values are not declared; only the owner may see this."""
+        ...
+
     def is_readable(self, table: str, columns: Sequence[Column]) -> bool:
         """Whether these columns hold legal values only, so that no query fails on some rows."""
         ...

@@ -21,6 +21,7 @@ from dpsql.driver import beside, connect, duckdb
 from dpsql.engines.contents import hashed
 from dpsql.engines.create_table import ColumnDefinition, column_definitions
 from dpsql.engines.database_names import named_by_header
+from dpsql.engines.declared_values import many_strays_sql
 from dpsql.engines.identifiers import TEXTED, fetched, quote, table_sql, text
 from dpsql.engines.open_files import Held, changed, hold, is_aside, let_go
 from dpsql.engines.spill import spill_folder
@@ -441,6 +442,14 @@ class DuckDB:
             by = ", ".join(f"lower(trim(s{place}))" for place in range(len(texts)))
             spelled = f"SELECT DISTINCT {read} FROM {table_sql(table)} WHERE {present}"
             return bool(self._all(f"SELECT 1 FROM ({spelled}) GROUP BY {by} HAVING count(*) > 1 LIMIT 1"))
+
+    def strays(self, table: str, columns: Sequence[Column]) -> list[str]:
+        names, many = many_strays_sql(columns)
+        if not names:
+            return []
+        with self._reading():
+            [found] = self._all(f"SELECT {many} FROM {table_sql(table)}")
+        return [name for name, is_many in zip(names, found, strict=True) if is_many]
 
     def is_readable(self, table: str, columns: Sequence[Column]) -> bool:
         generated = {column.name for column in self._definitions.get(table, ()) if column.generated}

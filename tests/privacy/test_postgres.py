@@ -22,6 +22,7 @@ from dpsql.engines.postgres import dialect
 from dpsql.engines.postgres.functions import RENDERS
 from dpsql.engines.postgres.texts import MOST_BYTES
 from dpsql.engines.postgres.url import PostgresUrl, postgres_url
+from dpsql.ir.column import VARCHAR, Categories, Column, Fact, Interval, type_named
 
 pytestmark = needs_postgres
 
@@ -326,6 +327,16 @@ def test_no_message_of_the_server_is_shown(clinic: Clinic, tmp_path: Path) -> No
     assert caught.value.code == "D601"
     assert '"A"' not in text
     assert "integer" not in text
+
+
+def test_the_owner_is_told_of_values_that_are_not_declared(clinic: Clinic, tmp_path: Path) -> None:
+    declared = [
+        Column("ward", Fact(VARCHAR, Categories(("A", "B's")))),
+        Column("age", Fact(type_named("INTEGER"), Interval(-1000, 1000))),
+    ]
+    with dpsql.connect(clinic.url, clinic.policy, tmp_path / "pg.ledger") as db:
+        assert db._open().engine.strays("people", declared) == ["ward"]
+        assert db._open().engine.strays("people", []) == []
 
 
 @pytest.mark.parametrize(("more", "code"), [(0, ""), (1, "D602")])

@@ -25,6 +25,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from dpsql.engines.contents import hashed
+from dpsql.engines.declared_values import many_strays_sql
 from dpsql.engines.identifiers import TEXTED, fetched, quote
 from dpsql.engines.not_vetted import NotVetted
 from dpsql.engines.postgres.dialect import Postgres as Dialect
@@ -228,6 +229,13 @@ class PostgresEngine:
         by = ", ".join(f"lower(trim(s{at}))" for at in range(len(columns)))
         spelled = f"(SELECT DISTINCT {texts} FROM {self._rows(table)} WHERE {present}) AS s"
         return bool(self._ask(f"SELECT 1 FROM {spelled} GROUP BY {by} HAVING count(*) > 1 LIMIT 1"))
+
+    def strays(self, table: str, columns: Sequence[Column]) -> list[str]:
+        names, many = many_strays_sql(columns)
+        if not names:
+            return []
+        [found] = self._ask(f"SELECT {many} FROM {self._rows(table)}")
+        return [name for name, is_many in zip(names, found, strict=True) if is_many]
 
     def is_readable(self, table: str, columns: Sequence[Column]) -> bool:
         """No numeric is NaN, no text too long, no moment later than DuckDB's last, which finishes answers."""
