@@ -163,7 +163,7 @@ def _undeclared(tables: Known, engine: Engine) -> Iterator[str]:
         for name in engine.strays(table.name, declared):
             yield (
                 f"{table.name}.{name}: more than one row in a hundred has a value that is not declared; such "
-                "rows are in no group of it, and sums clip them"
+                "rows are in no group of it, and sums clip them: clean what is misspelt"
             )
 
 
