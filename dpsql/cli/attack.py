@@ -100,11 +100,10 @@ def attack(options: Namespace) -> int:
     if options.report is not None:
         check_new(options.report)
     memory = _SHARED_MEMORY if os.access(_SHARED_MEMORY, os.W_OK) else None
+    copies = memory if options.database is None else _own_folder()
     try:
         with (
-            tempfile.TemporaryDirectory(
-                prefix="dpsql-attack-", dir=memory if options.database is None else None
-            ) as folder,
+            tempfile.TemporaryDirectory(prefix="dpsql-attack-", dir=copies) as folder,
             # each of thousands of ledgers is written durably, and none is kept
             tempfile.TemporaryDirectory(prefix="dpsql-attack-", dir=memory) as ledgers,
         ):
@@ -138,6 +137,12 @@ def _check_names(options: Namespace) -> None:
     for name in options.only:
         if not any(attack.name.startswith(name) for attack in attacks()):
             options.usage(f"no attack is called {name}: {', '.join(attack.name for attack in attacks())}")
+
+
+def _own_folder() -> str:
+    from dpsql.engines.spill import own_folder
+
+    return own_folder()
 
 
 def _world(options: Namespace, folder: Path, ledgers: Path) -> World:

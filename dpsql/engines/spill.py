@@ -1,8 +1,9 @@
-"""The folder for rows that do not fit into memory: owner-only, removed when the process ends.
+"""The folder of a process for private rows on the disk: owner-only, removed when the process ends.
 
     /tmp/dpsql-x1y2/          one for the process, since connections to one file share an engine
     /tmp/dpsql-x1y2/.held     locked as long as the process lives
     /tmp/dpsql-x1y2/rows/     DuckDB's spill folder; if it is missing DuckDB creates it, readable for all
+    /tmp/dpsql-x1y2/...       folders of teachers, of Spark, of copies that are attacked
 
 A process that is killed cannot remove its folder: the next process that needs one removes the unlocked
 folders of its own user. A cleaner of temporary files may remove the folder of a process that lives for weeks:
@@ -18,7 +19,8 @@ import shutil
 import stat
 import tempfile
 import threading
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from dpsql.errors import DatabaseError, refuse
@@ -44,19 +46,16 @@ class _Spill:
     def rows(self) -> str:
         """Return the folder that DuckDB spills to, after a check that it exists and belongs to dpsql."""
         with self.lock:
-            try:
-                folder = self._own()
-                rows = os.path.join(folder, _ROWS)
+            with _refusing():
+                rows = os.path.join(self._own(), _ROWS)
                 with suppress(FileExistsError):  # it is there already
                     os.mkdir(rows, 0o700)
-            except OSError:
-                raise refuse(
-                    "D602",
-                    "there is no folder for rows that do not fit into memory",
-                    label=f"a folder in {tempfile.gettempdir()} cannot be created or used",
-                    help="let TMPDIR name a folder that you can write, and start again",
-                ) from None
             return rows
+
+    def own(self) -> str:
+        """Return the folder that holds the other, after the same check."""
+        with self.lock, _refusing():
+            return self._own()
 
     def _own(self) -> str:
         if self.folder is None:
@@ -87,12 +86,30 @@ class _Spill:
             os.close(previous)
 
 
+@contextmanager
+def _refusing() -> Iterator[None]:
+    try:
+        yield
+    except OSError:
+        raise refuse(
+            "D602",
+            "there is no folder for rows that do not fit into memory",
+            label=f"a folder in {tempfile.gettempdir()} cannot be created or used",
+            help="let TMPDIR name a folder that you can write, and start again",
+        ) from None
+
+
 _SPILL = _Spill()
 
 
 def spill_folder() -> str:
     """Return this process's folder for rows; D602 if it was replaced or opened to others."""
     return _SPILL.rows()
+
+
+def own_folder() -> str:
+    """Return this process's folder, for folders with private rows in it: nothing outlives a kill for long."""
+    return _SPILL.own()
 
 
 def _is_private(folder: str) -> bool:

@@ -8,7 +8,8 @@ Claim   the answers of a teacher are a random function of its own rows and the p
 Proof   A teacher is forked from a process that has the learner and the public rows, and never a private one;
         its rows come through a socket that only it has. It has a temporary folder of its own, its random
         numbers are seeded anew, and it ends, with the processes that it started, before the next one starts;
-        where the vote is interrupted it ends at once, and its folder is removed.
+        where the vote is interrupted it ends at once, and its folder is removed. That is in the folder of the
+        process that votes: if all are killed, the next that opens anything removes it (engines/spill.py).
         So none slows another down. Its time is that of the processor, which others do not use; only one that
         waits for something else is stopped by the clock. Its memory is limited beside what the learner's file
         took to be loaded, which had no rows. No rows, an error, too much time or memory, too few or too many
@@ -31,6 +32,7 @@ from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 
+from dpsql.engines.spill import own_folder
 from dpsql.errors import InterfaceError
 from dpsql.ir.column import Value
 from dpsql.ir.votes import Ballot, Example
@@ -55,7 +57,7 @@ class Teachers:
 
     def _start(self) -> None:
         learner, ballot = self._ballot.learner, self._ballot
-        self._folder = tempfile.mkdtemp(prefix="dpsql-teachers-")
+        self._folder = tempfile.mkdtemp(prefix="teachers-", dir=own_folder())
         self._end, other = socket.socketpair()
         with other:
             self._process = subprocess.Popen(

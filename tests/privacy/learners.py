@@ -89,6 +89,13 @@ def waiting(examples: Rows, rows: Rows) -> list[Any]:
     return ["C"] * len(rows)
 
 
+def keeping(examples: Rows, rows: Rows) -> list[Any]:
+    """Write its rows into its folder, and wait."""
+    Path("kept").write_text(repr(examples))
+    time.sleep(60)
+    return ["C"] * len(rows)
+
+
 def stateful(examples: Rows, rows: Rows) -> list[Any]:
     """Answer C if anything of a teacher before is left: in memory, in its folder, in temporary files."""
     left = SEEN or os.listdir() or os.listdir(tempfile.gettempdir()) or sys.stdin.read()

@@ -14,6 +14,7 @@ import duckdb
 import pytest
 from terminals import Terminal
 
+import dpsql
 from dpsql.attacks.attack import Attack
 from dpsql.attacks.chances import SURE, right
 from dpsql.attacks.made_up import ALONE, PERSONS, made_up
@@ -21,6 +22,7 @@ from dpsql.attacks.show import attacks, judge
 from dpsql.attacks.table import NONE
 from dpsql.attacks.world import World
 from dpsql.cli import main
+from dpsql.engines.spill import own_folder
 
 ACCOUNTANTS = ("pure", "approx", "zcdp")
 BOUND_OF_CHANCE = 0.5
@@ -219,6 +221,23 @@ def test_nothing_is_left_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr("dpsql.cli.attack._SHARED_MEMORY", tmp_path / "none")
     assert main(["attack", "--jobs", "1", "--trials", "1", "--only", "silence"]) == 0
     assert list(tmp_path.glob("dpsql-attack-*")) == []
+
+
+def test_copies_of_the_owners_data_are_swept_after_a_kill(
+    clinic: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are in the folder of this process, which the next one removes if this one cannot."""
+    folders: list[Path] = []
+
+    def stopped(options: object, folder: Path, ledgers: Path) -> None:
+        folders.append(folder)
+        raise dpsql.InterfaceError("far enough")
+
+    monkeypatch.setattr("dpsql.cli.attack._world", stopped)
+    assert main(["attack", str(clinic), "--column", "age"]) != 0
+    [folder] = folders
+    assert folder.parent == Path(own_folder())
+    assert not folder.exists()
 
 
 def test_a_terminal_shows_how_far_it_is_and_stops_it() -> None:

@@ -9,9 +9,9 @@ import os
 import pickle
 import random
 import shutil
+import signal
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -28,6 +28,7 @@ import pytest
 import dpsql
 from dpsql.accounting.choices import choice_rho
 from dpsql.accounting.units import UNIT
+from dpsql.engines.spill import own_folder
 from dpsql.ir.source import Source
 from dpsql.ir.votes import Ballot, ExactVotes, Examples, VotePlan
 from dpsql.release.votes import drawn_labels
@@ -293,11 +294,9 @@ def test_who_waits_is_stopped_with_all_its_processes(
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 def test_who_is_interrupted_leaves_no_process_and_no_row(
-    db: dpsql.Connection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    db: dpsql.Connection,
 ) -> None:
-    folder = tmp_path / "temporary"
-    folder.mkdir()
-    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    folder = Path(own_folder())
     plan = _plan(db, learners.waiting)
     rows = [example for _, example in db._open().engine.examples(plan).rows]
     with Teachers(plan.ballot, plan.labels) as teachers:
@@ -308,11 +307,44 @@ def test_who_is_interrupted_leaves_no_process_and_no_row(
         found = _learning(folder)
         assert len(found) == 2, "a teacher and its child"
     thread.join()
-    assert list(folder.iterdir()) == []
+    assert list(folder.glob("teachers-*")) == []
     until = time.monotonic() + 120
     while _learning(folder, 0) and time.monotonic() < until:
         time.sleep(0.05)
     assert _learning(folder, 0) == []
+
+
+KEPT = """
+import sys
+sys.path.insert(0, {tests!r})
+import dpsql, learners
+with dpsql.connect(sys.argv[1]) as db:
+    dpsql.vote(db, {sql!r}, learners.keeping, {rows!r}, teachers=3, epsilon=0.5)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+def test_rows_of_a_teacher_do_not_outlive_a_kill_of_all(tmp_path: Path) -> None:
+    """As where a container is stopped. The next command that opens anything removes them."""
+    _connection(tmp_path).close()
+    folder, program, data = tmp_path / "temporary", tmp_path / "program.py", str(tmp_path / "d.duckdb")
+    folder.mkdir()
+    program.write_text(KEPT.format(tests=str(Path(__file__).parent), sql=SQL, rows=ROWS))
+    environment = {**os.environ, "TMPDIR": str(folder)}
+    with subprocess.Popen([sys.executable, str(program), data], env=environment) as voting:
+        [teacher] = _learning(folder, 1)
+        until = time.monotonic() + 60
+        while not list(folder.rglob("kept")) and time.monotonic() < until:
+            time.sleep(0.02)
+        nursery = Path(f"/proc/{teacher}/stat").read_text().rpartition(")")[2].split()[1]
+        for number in (signal.SIGSTOP, signal.SIGKILL):
+            for each in (voting.pid, int(nursery), int(teacher)):
+                with contextlib.suppress(ProcessLookupError):  # it ends with who forked it
+                    os.kill(each, number)
+    assert list(folder.rglob("kept"))
+    after = [sys.executable, "-m", "dpsql.cli", "budget", data]
+    subprocess.run(after, capture_output=True, env=environment, check=True)
+    assert list(folder.iterdir()) == []
 
 
 def suppressed(call: Callable[..., object], *arguments: object) -> None:

@@ -31,6 +31,7 @@ from dpsql.engines.spark.settings import (
     own_settings,
     silence,
 )
+from dpsql.engines.spill import own_folder
 from dpsql.errors import refuse
 
 _STATIC = {
@@ -101,7 +102,7 @@ def _started(master: str) -> Any:
     builder = SparkSession.builder.master(master).appName("dpsql")
     for name, value in _STATIC.items():
         builder = builder.config(name, value)
-    spilled = tempfile.mkdtemp(prefix="dpsql-spark-")
+    spilled = tempfile.mkdtemp(prefix="spark-", dir=own_folder())
     atexit.register(shutil.rmtree, spilled, ignore_errors=True)
     builder = builder.config("spark.local.dir", spilled)
     try:
