@@ -171,7 +171,7 @@ QUERIES = (
 )
 
 DIGESTS = (
-    "1f0cf3ed ebdabddf cc4fbf29 a7c85a8a 994bb201 c4febd5e 67e9362b 59f10d9b "
+    "e8fa5cd1 ebdabddf cc4fbf29 a7c85a8a 994bb201 c4febd5e 67e9362b 59f10d9b "
     "e446db8b 1237abbf 7bb72cae e70072f4 78785d48 c7be64cd 870c4897 48bb69ae 5342fd39"
 ).split()
 

@@ -8,7 +8,7 @@ Claim   a combination that is left out has no row.
 Proof   A key of a row is a column of the row of the table that the private row was joined with
         (facts/public_origin.py), and so are the columns that a condition reads; every row satisfies it. The
         conditions are tried on all rows of the table. What is listed depends on public rows alone.
-Test    grammar_tests/keys/conditions_on_public_rows.sql, tests/unit/test_public_rows.py
+Test    grammar_tests/keys/conditions_on_public_rows.sql, tests/unit/test_keys_where_conditions_hold.py
 """
 
 from __future__ import annotations
