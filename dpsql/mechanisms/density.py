@@ -56,7 +56,7 @@ _RARER = math.exp(-2.5)
 """The base weight of a sure distance, against that of an even one, which is smaller where both hold."""
 
 BLOCKS = (2, 8)
-"""Bins in the blocks in which heaps are sought."""
+"""Bins in the blocks in which heaps are sought, powers of two."""
 
 _DRAWS = 20_000
 
@@ -188,12 +188,13 @@ class _Rows:
 
 def _heaps(keys: Integers, weights: Integers, width: int, most: int) -> tuple[Integers, Integers]:
     """Return the blocks that have rows, over all histograms, and the weight of heaps before each."""
-    starts = np.flatnonzero(np.diff(keys // width, prepend=-1))  # bins ascend
+    of_keys = keys >> (width.bit_length() - 1)
+    starts = np.flatnonzero(np.concatenate(([len(keys) > 0], of_keys[1:] != of_keys[:-1])))  # bins ascend
     if not len(starts):
         return starts, np.zeros(1, np.int64)
     heaviest, together = np.maximum.reduceat(weights, starts), np.add.reduceat(weights, starts)
     heaps = np.maximum(2 * heaviest - together - most, 0)
-    return keys[starts] // width, np.concatenate((np.zeros(1, np.int64), np.cumsum(heaps)))
+    return of_keys[starts], np.concatenate((np.zeros(1, np.int64), np.cumsum(heaps)))
 
 
 def _even(near: Integers, side: Integers, heaps: Integers, wanted: int) -> Integers:
