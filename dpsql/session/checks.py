@@ -70,19 +70,23 @@ class Verified:
         self._fresh.clear()
 
 
+_READABLE = "readable, boolean and enum too"
+"""Another name where more is checked: what an earlier version found of the same rows is not enough."""
+
+
 def check_readable(engine: Engine, known: Known, verified: Verified | None = None) -> None:
     """Check that every value can be read, or raise D602.
 
     Otherwise a query would fail or not depending on private rows, and reveal them at no price.
     """
     for table in known.tables:
-        readable = fact("readable", table.name, [column.name for column in table.columns])
+        readable = fact(_READABLE, table.name, [column.name for column in table.columns])
         if verified is None or not verified.has(table.name, readable):
             if not engine.is_readable(table.name, table.columns):
                 raise refuse(
                     "D602",
                     f"the table {table.name} holds values that cannot be read",
-                    label="pages are damaged, a text is not UTF-8, or a number or time is beyond its type",
+                    label="pages are damaged, a text is not UTF-8 or too long, or a value is beyond its type",
                     help="repair the table; no query can be asked before that",
                 )
             if verified is not None:

@@ -690,7 +690,7 @@ def test_files_are_read_through_once_for_a_version(data: Path) -> None:
     def looked() -> list[str]:
         with dpsql.connect(data) as db:
             entries = db._open().ledger.entries()
-        return [each.events for each in entries if each.kind == "verified" and '["readable"' in each.events]
+        return [each.events for each in entries if each.kind == "verified" and '["readable' in each.events]
 
     assert len(looked()) == 3  # one a table
     assert looked() == looked()
