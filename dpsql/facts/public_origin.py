@@ -33,34 +33,39 @@ class PublicOrigin:
     missing: bool = False
 
 
-def public_origin(relation: Relation, scalar: Scalar) -> PublicOrigin | None:
-    """Return the public column that a column of this relation is, or is equal to."""
-    return _follow(relation, scalar.name) if isinstance(scalar, Ref) else None
+def public_origin(relation: Relation, scalar: Scalar, equal: bool = True) -> PublicOrigin | None:
+    """Return the public column that a column of this relation is, or is ``equal`` to.
+
+    What is equal may be of another type, or -0 where it is 0: functions may tell the two apart.
+    """
+    return _follow(relation, scalar.name, equal) if isinstance(scalar, Ref) else None
 
 
-def _follow(relation: Relation, name: str) -> PublicOrigin | None:
+def _follow(relation: Relation, name: str, equal: bool) -> PublicOrigin | None:
     match relation:
         case Scan(owner=None, columns=columns):
             source = next((column.source for column in columns if column.name == name), None)
             return None if source is None else PublicOrigin(relation, source)
         case Filter(source, condition):
-            return _follow(source, name) or _through_equal(source, source, name, condition)
+            found = _follow(source, name, equal)
+            return found or (_through_equal(source, source, name, condition) if equal else None)
         case Window(source, call):
-            return None if name == call.name else _follow(source, name)
+            return None if name == call.name else _follow(source, name, equal)
         case Project(source, columns) | Aggregate(source, columns):
             named = next((column.scalar for column in columns if column.name == name), None)
-            return _follow(source, named.name) if isinstance(named, Ref) else None
+            return _follow(source, named.name, equal) if isinstance(named, Ref) else None
         case Join(kind, left, right, condition):
             if kind is JoinKind.FULL:
                 return None
             on_left = name in types_of(left)
             if kind.one_sided or (on_left and kind is JoinKind.LEFT):
-                return _follow(left, name)
+                return _follow(left, name, equal)
             if kind is JoinKind.LEFT:
-                found = _follow(right, name)
+                found = _follow(right, name, equal)
                 return None if found is None else PublicOrigin(found.scan, found.column, missing=True)
             mine, other = (left, right) if on_left else (right, left)
-            return _follow(mine, name) or _through_equal(relation, other, name, condition)
+            found = _follow(mine, name, equal)
+            return found or (_through_equal(relation, other, name, condition) if equal else None)
         case _:
             return None
 
@@ -75,7 +80,7 @@ def _through_equal(
             case Call("=", (Ref(one), Ref(two))) if name in (one, two) and one != two:
                 equal = two if one == name else one
                 alike = equal in there and types[name].kind is types[equal].kind
-                found = _follow(other, equal) if alike else None
+                found = _follow(other, equal, True) if alike else None
                 if found is not None and not found.missing:
                     return found
     return None

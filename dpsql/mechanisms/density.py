@@ -143,7 +143,8 @@ def chosen_distances(
         low, high = np.maximum(low, first[:, np.newaxis]), np.minimum(high, last[:, np.newaxis])
         heaps = rows.heaps((low, high), (first[:, np.newaxis], last[:, np.newaxis]))
         upto, within = rows.before(low), rows.before(high + 1)
-        own, behind = rows.before(answer), rows.before(answer + 1)
+        inside = first, np.maximum(first, last + 1)  # a neighbour's answer may be the same: its part has it
+        own, behind = (rows.before(np.clip(bins, *inside)) for bins in (answer, answer + 1))
         all_ = np.maximum(rows.before(last + 1) - rows.before(first), 0)
         if len(targets) == 1:
             rank = rows.before(first) + all_ * target.numerator // target.denominator

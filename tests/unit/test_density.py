@@ -119,12 +119,23 @@ def test_extremes_have_none():
     assert factors[1] > 0
 
 
-@pytest.mark.parametrize("targets", [(Fraction(1, 4), Fraction(3, 4)), (Fraction(1, 3),), (HALF,)])
-def test_one_unit_with_its_weight_split(targets):
+@pytest.mark.parametrize(
+    ("targets", "places"),
+    [
+        ((Fraction(1, 4), Fraction(3, 4)), [2, 7]),
+        ((Fraction(1, 4), Fraction(3, 4)), [4, 4]),
+        ((Fraction(1, 4), HALF, Fraction(3, 4)), [4, 4, 4]),
+        ((Fraction(1, 4), HALF, Fraction(3, 4)), [1, 1, 2]),
+        ((Fraction(1, 9), Fraction(2, 9), HALF, Fraction(7, 9), Fraction(8, 9)), [0, 5, 5, 5, 9]),
+        ((Fraction(1, 3),), [3]),
+        ((HALF,), [5]),
+    ],
+)
+def test_one_unit_with_its_weight_split(targets, places):
     """The chance of all distances together moves by at most epsilon, however a unit splits its weight."""
     rng = np.random.default_rng(2)
     grid = Grid(Spacing.WHOLE, 0, 9, 10)
-    placed = np.array([[2, 7][: len(targets)]])
+    placed = np.array([places])
     epsilon, worst = 1.0, 0.0
     for round_ in range(400):
         weights = rng.integers(0, 30, 10) if round_ % 2 else rng.permutation([90, 80, *[0] * 8])

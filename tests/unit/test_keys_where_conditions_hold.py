@@ -114,3 +114,33 @@ def test_an_average_over_groups_counts_those_that_there_are(tmp_path: Path) -> N
         ((mean, months),) = db.execute(sql, epsilon=100.0).rows
     assert months == 12
     assert abs(mean - exact) < 5
+
+
+OTHER_TYPES = """
+CREATE TABLE p (pid INTEGER PRIMARY KEY, i INTEGER, k INTEGER);
+INSERT INTO p SELECT n, n % 10, n % 4 FROM range(1000) AS t(n);
+CREATE TABLE w (ti TINYINT, b BIGINT, t TIMESTAMP, c VARCHAR, k INTEGER);
+INSERT INTO w SELECT n, n * n, TIMESTAMP '2024-01-01' + INTERVAL 1 DAY * n, 'c' || n % 2, n
+    FROM range(10) AS t(n);
+"""
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT w.b, COUNT(*) FROM p JOIN w ON p.i = w.ti WHERE p.i * 100 > 500 OR w.b = 99 GROUP BY ALL",
+        "SELECT p.i, COUNT(*) FROM p JOIN w ON p.i = w.b WHERE bit_count(p.i) = 1 OR w.ti = 99 GROUP BY ALL",
+        "SELECT w.t, w.c, w.b, COUNT(*) FROM p JOIN w ON p.k = w.k WHERE w.b > 1 GROUP BY ALL",
+    ],
+)
+def test_what_is_equal_is_not_the_same_in_a_function(tmp_path: Path, sql: str) -> None:
+    path = tmp_path / "w.duckdb"
+    with duckdb.connect(str(path)) as connection:
+        connection.execute(OTHER_TYPES)
+        exact = {tuple(row[:-1]): row[-1] for row in connection.execute(sql).fetchall()}
+    head, _, _ = POLICY.partition("[unit]")
+    unit = '[unit]\nname = "person"\ntable = "p"\nkey = "pid"\n[tables.p.columns]\ni = {}\nk = {}\n'
+    path.with_suffix(".toml").write_text(f"{head}{unit}[tables.w]\npublic = true\n")
+    with dpsql.connect(path) as db:
+        found = {tuple(row[:-1]): row[-1] for row in db.execute(sql, epsilon=2000.0).rows}
+    assert {group: n for group, n in found.items() if n > 3} == exact

@@ -72,7 +72,7 @@ def key_pairs(
     facts = facts_of(relation)
     key_facts = {name_of(i): Fact(fact_of(key, facts).type) for i, key in listed.items()}
     rows = _of_listed_rows(relation, listed, key_facts)
-    rows += [KeyPairs(each.places, each.rows) for each in met if len(each.places) > 1]
+    rows += [pairs for each in met if (pairs := _of_public_rows(each, listed)) is not None]
     held = {place for each in rows for place in each.places}
     others = {i: key for i, key in listed.items() if i not in held}
     types = {i: key_facts[name_of(i)].type for i in others}
@@ -89,6 +89,15 @@ def key_pairs(
         pairs = _tried(places, together, key_facts, lists, own, evaluate) if together else None
         found += own if pairs is None else [pairs]
     return tuple(found)
+
+
+def _of_public_rows(met: Met, keys: Keys) -> KeyPairs | None:
+    """Return the combinations of the keys with lists that are columns of one public table's rows."""
+    columns = [column for column, place in enumerate(met.places) if place in keys]
+    if len(columns) < 2:
+        return None
+    rows = (tuple(row[column] for column in columns) for row in met.rows)
+    return KeyPairs(tuple(met.places[column] for column in columns), tuple(dict.fromkeys(rows)))
 
 
 def _of_listed_rows(relation: Relation, keys: Keys, facts: Mapping[str, Fact]) -> list[KeyPairs]:

@@ -74,7 +74,7 @@ def _conditions_on(scan: Scan, relation: Relation) -> list[Scalar]:
     """Return the conditions on columns of one scan alone, over the names that they have in the table."""
     found = []
     for source, condition in conditions_below(relation):
-        origins = {name: public_origin(source, Ref(name)) for name in refs(condition)}
+        origins = {name: public_origin(source, Ref(name), equal=False) for name in refs(condition)}
         own = {
             name: Ref(origin.column)
             for name, origin in origins.items()
