@@ -104,7 +104,8 @@ def rows_wanted(epsilon: float, most: int) -> int:
 
 
 def _deviations(number: int, epsilon: float, most: int) -> int:
-    return int(number * 2 * most / epsilon) + 1
+    """Return so many deviations of a choice's error, in weight; no more than three of which fit 64 bits."""
+    return min(int(number * 2 * most / epsilon) + 1, 2**60)
 
 
 def chosen_distances(
@@ -133,32 +134,46 @@ def chosen_distances(
     for i, target in enumerate(targets):
         if isinstance(target, End):
             continue
-        answer = offsets + answers[:, i]
-        first, last = offsets, offsets + grid.size - 1
-        if i > 0:
-            first = offsets + (answers[:, i - 1] + answers[:, i]) // 2 + 1
-        if i + 1 < len(targets):
-            last = offsets + (answers[:, i] + answers[:, i + 1]) // 2
+        part = _part(answers, i, offsets, grid.size)
+        first, last = (ends[:, np.newaxis] for ends in part)
         low, high = (offsets[:, np.newaxis] + ends for ends in reached(grid, answers[:, i]))
-        low, high = np.maximum(low, first[:, np.newaxis]), np.minimum(high, last[:, np.newaxis])
-        heaps = rows.heaps((low, high), (first[:, np.newaxis], last[:, np.newaxis]))
+        low, high = np.maximum(low, first), np.minimum(high, last)
         upto, within = rows.before(low), rows.before(high + 1)
-        inside = first, np.maximum(first, last + 1)  # a neighbour's answer may be the same: its part has it
-        own, behind = (rows.before(np.clip(bins, *inside)) for bins in (answer, answer + 1))
-        all_ = np.maximum(rows.before(last + 1) - rows.before(first), 0)
+        answer, end = offsets + answers[:, i], np.maximum(part[0], part[1] + 1)
+        # of the answer's own bin, which is in the part of a neighbour with the same answer
+        own, behind = (
+            rows.before(np.clip(bins, part[0], end))[:, np.newaxis] for bins in (answer, answer + 1)
+        )
+        all_ = np.maximum(rows.before(part[1] + 1) - rows.before(part[0]), 0)
         if len(targets) == 1:
-            rank = rows.before(first) + all_ * target.numerator // target.denominator
-            slack = np.minimum(within - rank[:, np.newaxis], rank[:, np.newaxis] - upto)
+            rank = (rows.before(part[0]) + _share(target, all_))[:, np.newaxis]
+            slack = np.minimum(within - rank, rank - upto)
         else:  # the rank of one among several depends on the rows of all parts: beyond the answer's own bin
-            slack = np.minimum(within - behind[:, np.newaxis], own[:, np.newaxis] - upto)
-        side = np.minimum(within - own[:, np.newaxis], behind[:, np.newaxis] - upto)
-        even = _even(within - upto, side, heaps, wanted)
+            slack = np.minimum(within - behind, own - upto)
+        side = np.minimum(within - own, behind - upto)
+        even = _even(within - upto, side, rows.heaps((low, high), (first, last)), wanted)
         few = np.maximum(all_ - wanted // 2, 0)
         losses = np.column_stack((even, _sure(slack, safe), few)).reshape(-1)
         choices = Choices(starts, sizes, losses, np.zeros(len(losses), np.int64))
         runs, _ = choose(choices, Fraction(epsilon) / (2 * most))
         chosen[:, i] = runs - starts[:-1]
     return chosen
+
+
+def _part(answers: Integers, i: int, offsets: Integers, size: int) -> tuple[Integers, Integers]:
+    """Return the first and the last bin, over all histograms, that are nearer to an answer than to others."""
+    first, last = offsets, offsets + size - 1
+    if i > 0:
+        first = offsets + (answers[:, i - 1] + answers[:, i]) // 2 + 1
+    if i + 1 < answers.shape[1]:
+        last = offsets + (answers[:, i] + answers[:, i + 1]) // 2
+    return first, last
+
+
+def _share(target: Fraction, weight: Integers) -> Integers:
+    """Return the weight below a quantile, rounded down, where its product may not fit 64 bits."""
+    n, d = target.numerator, target.denominator
+    return n * (weight // d) + n * (weight % d) // d
 
 
 class _Rows:

@@ -12,6 +12,7 @@ from dpsql.ir.column import DATE, DOUBLE, INTEGER, Fact, Interval, type_named
 from dpsql.ir.grid import BINS, End, Grid, Spacing, grid_of
 from dpsql.mechanisms.density import (
     SHARE,
+    _share,
     chosen_distances,
     distances,
     errors,
@@ -155,6 +156,12 @@ def test_one_unit_with_its_weight_split(targets, places):
         moved = [np.abs(a - b).max() for a, b in zip(*laws, strict=True)]
         worst = max(worst, sum(moved))
     assert 0.3 < worst <= epsilon
+
+
+@pytest.mark.parametrize("target", [HALF, Fraction("0.333333333"), Fraction("0.999999999")])
+def test_shares_of_large_weights_are_exact(target):
+    weights = [0, 7, 2**45 + 12345, 2**61 - 1]
+    assert _share(target, np.array(weights, dtype=np.int64)).tolist() == [int(target * w) for w in weights]
 
 
 def reach_and_error(lists, target, epsilon, grid, seed, most=ROW):
