@@ -65,8 +65,10 @@ def states_of(paths: Iterable[Path]) -> tuple[State, ...]:
 
 
 def files_now(path: Path, policy: Policy) -> tuple[State, ...]:
-    """Return the files that the policy's tables would be read from now; links as they are, with the states
-    of what they lead to. OSError if one goes meanwhile."""
+    """Return the files that the policy's tables would be read from now; OSError if one goes meanwhile.
+
+    Links stay as they are, with the states of what they lead to.
+    """
     base = Path(os.path.realpath(path)) if path.is_dir() else path
     links = {str(file) for rule in policy.tables if rule.files for file in _matching(base, rule.files)}
     by_name = {fold(rule.name) for rule in policy.tables if not rule.files}

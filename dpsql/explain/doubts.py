@@ -6,7 +6,7 @@
     GROUP BY address              in a range of four billion values: hardly any is shared by 270 users
     ... LIMIT 10 OFFSET 1000      1,001 groups of 270 users each: hardly so many show
     AVG(seconds), in [0, 300]     expected within +- 4,000, even over all rows: it tells nothing
-    WHERE sex = 'female'          sex is one of 'F', 'M': no row as declared meets it
+    WHERE sex = 'female'          sex is one of 'F', 'M': no declared value meets it
 
 ``about`` is a number that the owner says, for this purpose alone: no noise, clip or threshold depends on it.
 A group or a number is given the benefit of the doubt: that all units have it, with all the rows that count.
@@ -65,13 +65,13 @@ def doubts_of(plan: Plan, known: Known) -> tuple[Doubt, ...]:
 
 
 def _of_conditions(plan: Plan) -> Iterator[Doubt]:
-    """Doubt measures of which no row as declared meets the conditions; they are answered all the same."""
+    """Doubt measures of which no declared value meets the conditions; they are answered all the same."""
     for planned in plan.measures:
         found = never_met(planned.measure.relation)
         if found is not None:
             relation, condition = found
             declared = filter(None, (_declared(relation, name) for name in sorted(refs(condition))))
-            words = ("no row as declared meets the conditions", ", and ".join(declared))
+            words = ("no declared value meets the conditions", ", and ".join(declared))
             said = ": ".join(filter(None, words))
             yield Doubt(planned, False, said, said, unmet=True)
         elif planned.has_no_group:

@@ -30,7 +30,7 @@ class Price:
     measures, their noise and their price. A group with private keys appears when its noisy number of units
     reaches ``units``. ``held`` says whether the budget covers the price. With ``steps``, the price is the
     most that they may cost. ``doubts`` say what the answer could not show, or hardly; ``nothing``: it
-    would show nothing; ``unmet``: no row as declared meets some of its conditions.
+    would show nothing; ``unmet``: no declared value meets some of its conditions.
     """
 
     epsilon: float

@@ -105,8 +105,10 @@ class Process:
         self.took, self.waited = 0.0, 0.0  # seconds of the last run: those that count, and all
 
     def open(self, settings: list[str], memory: int, patience: float = PATIENCE * _STARTING) -> None:
-        """Open an empty database; its statements may use ``memory`` bytes, and it may stand still for
-        ``patience`` seconds."""
+        """Open an empty database, whose statements may use ``memory`` bytes.
+
+        It may stand still for ``patience`` seconds.
+        """
         self.patience = patience
         limit = _STARTING, PATIENCE * _STARTING
         (_, self.worn), _ = self._ask(("open", settings, memory), limit)

@@ -68,7 +68,7 @@ def _answered(shell: Shell, sql: str) -> Answer | None:
 def _confirmed(shell: Shell, sql: str) -> bool:
     """Whether to run a query; asks first if it costs more than the ``confirm`` share of what remains.
 
-    Says before what its answer could hardly show, and asks where no row as declared meets its conditions.
+    Says before what its answer could hardly show, and asks where no declared value meets its conditions.
     """
     if not shell.interactive:
         return True

@@ -247,7 +247,7 @@ def test_a_person_is_asked_before_a_condition_that_nobody_meets(
             assert len(db.purchases) == paid
             assert "ward is one of 'A', 'B', 'C'" in capsys.readouterr().err
         say(shell, "SELECT ward, COUNT(*) FROM patients WHERE ward = 'a' GROUP BY ward;")
-        assert "No row as declared meets the conditions" in capsys.readouterr().out
+        assert "No declared value meets the conditions" in capsys.readouterr().out
         shell.interactive = False
         say(shell, count.replace("'a'", "'b'"))
         assert len(db.purchases) == 2

@@ -265,12 +265,12 @@ def test_conditions_that_no_declared_row_meets_are_doubted(
     db = opened(None)
     sql = f"SELECT COUNT(*) AS n FROM patients WHERE {conditions}"
     price = db.price(sql, epsilon=1.0)
-    assert price.doubts == (f"no row as declared meets the conditions: {said}",)
+    assert price.doubts == (f"no declared value meets the conditions: {said}",)
     assert (price.unmet, price.nothing, price.cost) == (True, False, 1.0)
     assert f"doubt     {price.doubts[0]}" in str(db.explain(sql, epsilon=1.0))
     answer = db.execute(sql, epsilon=1.0)
     assert len(answer) == 1
-    assert f"No row as declared meets the conditions: {said}." in answer.note
+    assert f"No declared value meets the conditions: {said}." in answer.note
 
 
 @pytest.mark.parametrize(

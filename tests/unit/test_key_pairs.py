@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import duckdb
 import pytest
+from listed_groups import occurring, session_over, shown
 
-import dpsql
 from dpsql.audit import plan_of
 from dpsql.facts import conditions_met
 from dpsql.ir.plan import PublicKeys
@@ -50,24 +49,8 @@ FROM range(6000) AS t(i);
 
 @pytest.fixture(scope="module")
 def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
-    path = tmp_path_factory.mktemp("pairs") / "people.duckdb"
-    with duckdb.connect(str(path)) as connection:
-        connection.execute(TABLES)
-    path.with_suffix(".toml").write_text(POLICY)
-    with dpsql.connect(path) as connection:
-        yield connection._open()
-
-
-def shown(session: Session, sql: str) -> set[tuple[object, ...]]:
-    (planned,) = plan_of(session, sql, 1.0).measures
-    assert isinstance(planned.rule, PublicKeys)
-    return set(planned.rule.groups())
-
-
-def occurring(sql: str) -> set[tuple[object, ...]]:
-    with duckdb.connect() as connection:
-        connection.execute(TABLES)
-        return {row[:-1] for row in connection.execute(sql).fetchall()}
+    with session_over(tmp_path_factory.mktemp("pairs"), TABLES, POLICY) as found:
+        yield found
 
 
 LATE_VISITS = "(SELECT id, week, day FROM visits WHERE day > week)"
@@ -91,7 +74,7 @@ EXACT = {
 @pytest.mark.parametrize("kind", EXACT)
 def test_what_is_left_is_what_occurs(kind: str, session: Session) -> None:
     """Every combination that the condition allows has a row in this table."""
-    assert shown(session, EXACT[kind]) == occurring(EXACT[kind])
+    assert shown(session, EXACT[kind]) == occurring(TABLES, EXACT[kind])
 
 
 WHOLE = {
@@ -120,7 +103,7 @@ def test_other_conditions_exclude_none(kind: str, session: Session) -> None:
     sql, size = WHOLE[kind]
     listed = shown(session, sql)
     assert len(listed) == size
-    assert listed >= occurring(sql)
+    assert listed >= occurring(TABLES, sql)
 
 
 def test_subtotals_are_of_what_is_left(session: Session) -> None:
@@ -135,4 +118,4 @@ def test_a_condition_below_an_outer_join_is_caught(session: Session, monkeypatch
     sql, _ = WHOLE["the side of an outer join that may be missing"]
     kinds = {"INNER": JoinKind.LEFT, "LEFT": JoinKind.INNER, "FULL": JoinKind.FULL}
     monkeypatch.setattr(conditions_met, "JoinKind", type("Planted", (), kinds))
-    assert not shown(session, sql) >= occurring(sql)
+    assert not shown(session, sql) >= occurring(TABLES, sql)

@@ -7,11 +7,10 @@ from pathlib import Path
 
 import duckdb
 import pytest
+from listed_groups import occurring, session_over, shown
 
 import dpsql
-from dpsql.audit import plan_of
 from dpsql.bind.keys import of_one_value, pairs, public_values
-from dpsql.ir.plan import PublicKeys
 from dpsql.session import Session
 
 POLICY = """
@@ -52,26 +51,8 @@ ALTER TABLE people ALTER w SET NOT NULL;
 
 @pytest.fixture(scope="module")
 def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
-    path = tmp_path_factory.mktemp("values") / "people.duckdb"
-    with duckdb.connect(str(path)) as connection:
-        connection.execute(TABLES)
-    path.with_suffix(".toml").write_text(POLICY)
-    with dpsql.connect(path) as connection:
-        yield connection._open()
-
-
-def shown(session: Session, sql: str) -> set[tuple[object, ...]]:
-    (planned,) = plan_of(session, sql, 1.0).measures
-    assert isinstance(planned.rule, PublicKeys)
-    groups = planned.rule.groups()
-    assert len(set(groups)) == len(groups)
-    return set(groups)
-
-
-def occurring(sql: str) -> set[tuple[object, ...]]:
-    with duckdb.connect() as connection:
-        connection.execute(TABLES)
-        return {row[:-1] for row in connection.execute(sql).fetchall()}
+    with session_over(tmp_path_factory.mktemp("values"), TABLES, POLICY) as found:
+        yield found
 
 
 EXACT = (
@@ -95,7 +76,7 @@ FREE = (
 
 @pytest.mark.parametrize("sql", EXACT)
 def test_groups_are_those_of_some_value(session: Session, sql: str) -> None:
-    assert shown(session, sql) == occurring(sql)
+    assert shown(session, sql) == occurring(TABLES, sql)
 
 
 @pytest.mark.parametrize(("sql", "groups"), FREE)

@@ -7,10 +7,9 @@ from pathlib import Path
 
 import duckdb
 import pytest
+from listed_groups import occurring, session_over, shown
 
 import dpsql
-from dpsql.audit import plan_of
-from dpsql.ir.plan import PublicKeys
 from dpsql.session import Session
 
 POLICY = """
@@ -75,25 +74,13 @@ MORE = (
 
 @pytest.fixture(scope="module")
 def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
-    path = tmp_path_factory.mktemp("hold") / "people.duckdb"
-    with duckdb.connect(str(path)) as connection:
-        connection.execute(TABLES)
-    path.with_suffix(".toml").write_text(POLICY)
-    with dpsql.connect(path) as connection:
-        yield connection._open()
-
-
-def shown(session: Session, sql: str) -> set[tuple[object, ...]]:
-    (planned,) = plan_of(session, sql, 1.0).measures
-    assert isinstance(planned.rule, PublicKeys)
-    return set(planned.rule.groups())
+    with session_over(tmp_path_factory.mktemp("hold"), TABLES, POLICY) as found:
+        yield found
 
 
 @pytest.mark.parametrize("sql", SAME)
 def test_groups_are_those_of_the_rows(session: Session, sql: str) -> None:
-    with duckdb.connect() as connection:
-        connection.execute(TABLES)
-        assert shown(session, sql) == {row[:-1] for row in connection.execute(sql).fetchall()}
+    assert shown(session, sql) == occurring(TABLES, sql)
 
 
 @pytest.mark.parametrize(("sql", "groups"), MORE)

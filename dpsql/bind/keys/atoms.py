@@ -158,7 +158,10 @@ class Cutter:
         if last - first >= MOST_COMBINATIONS or max(-first, last) > 3_000_000:
             return None
         sql = f"SELECT CAST(DATE '1970-01-01' + range::INTEGER AS TIMESTAMP) FROM range({first}, {last + 1})"
-        return self._named(scalar, fact, last - first + 1, sql, None)
+        midnight = Call(
+            "midnight", (scalar,)
+        )  # another atom than the moments themselves, where few are listed
+        return self._named(midnight, fact, last - first + 1, sql, None)
 
     def _named(self, scalar: Scalar, fact: Fact, size: int, sql: str, table: str | None) -> Cut:
         sql = f"{sql} UNION ALL SELECT NULL" if fact.nullable else sql

@@ -80,18 +80,26 @@ def key_lists(
         lists.append(listed)
     for each in met:
         for column, place in enumerate(each.places):
-            lists[place] = _among(lists[place], [row[column] for row in each.rows])
+            own_type = fact_of(keys[place], facts_of(relation)).type
+            lists[place] = _among(lists[place], [row[column] for row in each.rows], own_type)
     return tuple(lists)
 
 
-def _among(listed: KeyList | None, values: Sequence[Value]) -> KeyList | None:
+def _among(listed: KeyList | None, values: Sequence[Value], own_type: Type) -> KeyList | None:
     """Return a list of a public column, of which only these values meet the conditions."""
     if listed is None:
         return None
-    present = unique(tuple(value for value in values if value is not None))
-    if isinstance(listed.domain, Categories):
-        present = tuple(value for value in listed.domain.values if value in frozenset(present))
-    return replace(listed, domain=Categories(present), null=listed.null and None in values, scan=None)
+    present = tuple(value for value in values if value is not None)
+    if not isinstance(listed.domain, Categories):
+        listed = replace(listed, domain=Categories(unique(present)))
+    return replace(_left_of(listed, frozenset(values), own_type), scan=None)
+
+
+def _left_of(listed: KeyList, met: frozenset[Value], own_type: Type) -> KeyList:
+    """Return a list of constants with those of its values that are among these, and NULL if it is."""
+    assert isinstance(listed.domain, Categories)
+    left = tuple(value for value in listed.domain.values if as_own(value, own_type) in met)
+    return replace(listed, domain=Categories(left), null=listed.null and None in met)
 
 
 def enumerate_key(relation: Relation, scalar: Scalar, evaluate: Evaluate) -> KeyList | None:
@@ -100,11 +108,7 @@ def enumerate_key(relation: Relation, scalar: Scalar, evaluate: Evaluate) -> Key
     if listed is None or not isinstance(listed.domain, Categories) or narrowed_by_guess(relation, scalar):
         return listed
     met = _where_met(relation, scalar, listed, evaluate)
-    if met is None:
-        return listed
-    own_type = fact_of(scalar, facts_of(relation)).type
-    left = tuple(value for value in listed.domain.values if as_own(value, own_type) in met)
-    return replace(listed, domain=Categories(left), null=listed.null and None in met)
+    return listed if met is None else _left_of(listed, met, fact_of(scalar, facts_of(relation)).type)
 
 
 def _where_met(
