@@ -22,7 +22,7 @@ from dpsql.facts.schema import fact_of, facts_of
 from dpsql.functions.core.literals import as_own
 from dpsql.functions.core.printing import sql_of
 from dpsql.functions.core.ranges import DAY
-from dpsql.ir.column import Categories, Fact, Interval, Kind, Listed, Type, decimal_size, range_of
+from dpsql.ir.column import Categories, Fact, Interval, Kind, Listed, Type, Value, decimal_size, range_of
 from dpsql.ir.relation import (
     Aggregate,
     Filter,
@@ -46,13 +46,24 @@ MOST_COMBINATIONS = 200_000
 
 @dataclass(frozen=True, slots=True)
 class Atom:
-    """An enumerated subexpression: ``sql`` returns its distinct values, ``name`` stands for it."""
+    """An enumerated subexpression; ``name`` stands for it.
+
+    Its distinct values are ``constants``, printed when they are asked for, or what ``select`` returns.
+    """
 
     name: str
     fact: Fact
     size: int
-    sql: str
+    null: bool
+    constants: tuple[Value, ...] = ()
+    select: str = ""
     table: str | None = None
+
+    @property
+    def sql(self) -> str:
+        """SQL for its values, and NULL if it may be."""
+        sql = self.select or _constants_sql(self.constants, self.fact.type)
+        return f"{sql} UNION ALL SELECT NULL" if self.null else sql
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,10 +120,7 @@ class Cutter:
         table: str | None = None
         match fact.domain:
             case Categories(values):
-                constants = tuple(
-                    constant for value in values if (constant := as_own(value, fact.type)) is not None
-                )
-                size, sql = len(constants), values_sql(constants, fact.type)
+                return self._named(scalar, fact, len(values), constants=values)
             case Listed():
                 table, column = (
                     fact.domain.table,
@@ -137,7 +145,7 @@ class Cutter:
                     size, sql = size + 1, f"{sql} UNION ALL SELECT CAST('NaN' AS {fact.type.sql})"
             case _:
                 return None
-        return self._named(scalar, fact, size, sql, table)
+        return self._named(scalar, fact, size, sql, table=table)
 
     def dates(self, scalar: Scalar, fact: Fact) -> Cut | None:
         """Return an atom with the days in the range of a DATE, or None."""
@@ -148,7 +156,7 @@ class Cutter:
         if not 0 <= last - first < MOST_COMBINATIONS or max(-first, last) > 3_000_000:
             return None
         sql = f"SELECT {_cast_number('range', fact.type)} FROM range({first}, {last + 1})"
-        return self._named(scalar, fact, last - first + 1, sql, None)
+        return self._named(scalar, fact, last - first + 1, sql)
 
     def midnights(self, scalar: Scalar, fact: Fact) -> Cut | None:
         """Return an atom with the midnights of all days in the range of a TIMESTAMP, or None."""
@@ -161,12 +169,26 @@ class Cutter:
         midnight = Call(
             "midnight", (scalar,)
         )  # another atom than the moments themselves, where few are listed
-        return self._named(midnight, fact, last - first + 1, sql, None)
+        return self._named(midnight, fact, last - first + 1, sql)
 
-    def _named(self, scalar: Scalar, fact: Fact, size: int, sql: str, table: str | None) -> Cut:
-        sql = f"{sql} UNION ALL SELECT NULL" if fact.nullable else sql
-        atom = Atom(f"v{next(self._numbers)}", Fact(fact.type, nullable=True), size + 1, sql, table)
+    def _named(
+        self,
+        scalar: Scalar,
+        fact: Fact,
+        size: int,
+        select: str = "",
+        *,
+        constants: tuple[Value, ...] = (),
+        table: str | None = None,
+    ) -> Cut:
+        name, own = f"v{next(self._numbers)}", Fact(fact.type, nullable=True)
+        atom = Atom(name, own, size + 1, fact.nullable, constants, select, table)
         return Cut(Ref(atom.name), {scalar: atom})
+
+
+def _constants_sql(values: Sequence[Value], type: Type) -> str:
+    own = (as_own(value, type) for value in values)
+    return values_sql(tuple(constant for constant in own if constant is not None), type)
 
 
 def atoms_of(cuts: Iterable[Cut]) -> dict[Scalar, Atom]:
