@@ -139,6 +139,16 @@ class Dialect(Protocol):
         """Print an aggregate of one unit's rows in an order; ``filtered`` is a FILTER clause, or empty."""
         ...
 
+    def mark(
+        self, function: str, argument: str, order: str, kept: Sequence[str], keys: Sequence[str]
+    ) -> str | None:
+        """Print a window that is true in the one row that is picked; None where the rows are aggregated."""
+        ...
+
+    def marked(self, argument: str, mark: str) -> str:
+        """Print an aggregate: the value in the one row where the column is true, NULL without one."""
+        ...
+
     def window(self, function: str, arguments: Sequence[str], ignore_nulls: bool) -> str:
         """Print the call of a window function that is no aggregate."""
         ...
@@ -332,6 +342,14 @@ class _DuckDB:
 
     def in_order(self, function: str, argument: str, order: str, filtered: str, others: Sequence[str]) -> str:
         return aggregates()[function].ordered_sql(argument, order, filtered, *others)
+
+    def mark(
+        self, function: str, argument: str, order: str, kept: Sequence[str], keys: Sequence[str]
+    ) -> str | None:
+        return None
+
+    def marked(self, argument: str, mark: str) -> str:
+        raise AssertionError("DuckDB aggregates the rows")
 
     def window(self, function: str, arguments: Sequence[str], ignore_nulls: bool) -> str:
         return f"{function}({', '.join(arguments)}{' IGNORE NULLS' if ignore_nulls else ''})"

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import field, replace
 from functools import partial
+from itertools import count
 from typing import TypeAlias, assert_never
 
 from dpsql.aggregates import shelf as aggregates
@@ -336,10 +337,18 @@ def _select(relation: Relation, read: Reading) -> str:
         case Join():
             return _join(relation, read)
         case Aggregate(source, keys, calls):
-            named = [f"{key_sql(key.scalar, source, read.dialect)} AS {quote(key.name)}" for key in keys]
-            named += [f"{_per_unit(call, source, read.dialect)} AS {quote(call.name)}" for call in calls]
+            printed_keys = [key_sql(key.scalar, source, read.dialect) for key in keys]
+            marks = _marks(printed_keys, calls, source, read.dialect)
+            rows = _below(source, read)
+            if marks:
+                marked = ", ".join(f"{sql} AS {quote(name)}" for name, sql in marks.values())
+                rows = read.dialect.subquery(f"SELECT *, {marked} FROM {rows}")
+            named = [f"{sql} AS {quote(key.name)}" for sql, key in zip(printed_keys, keys, strict=True)]
+            for call in calls:
+                mark, _ = marks.get(call.name, ("", ""))
+                named.append(f"{_per_unit(call, source, read.dialect, mark=mark)} AS {quote(call.name)}")
             places = ", ".join(str(i + 1) for i in range(len(keys)))
-            return f"SELECT {', '.join(named)} FROM {_below(source, read)} GROUP BY {places}"
+            return f"SELECT {', '.join(named)} FROM {rows} GROUP BY {places}"
         case Union(left, right):
             unread = frozenset() if read.units else hidden_units(relation)
             names = _comma_separated(name for name in facts_of(left) if name not in unread)
@@ -561,14 +570,28 @@ def _all_columns(source: Relation, dialect: Dialect) -> list[str]:
     ]
 
 
-def in_order(call: AggregateCall, source: Relation, dialect: Dialect = DUCKDB) -> str:
+def in_order(call: AggregateCall, source: Relation, dialect: Dialect = DUCKDB, mark: str = "") -> str:
     """Print an aggregate of one unit's rows in an order; the value itself breaks ties, the least one first.
+
+    With a ``mark`` it is the one row of the group where that column is true.
 
     Claim   the result is a function of the multiset of the unit's rows.
     Proof   rows that tie in what is written and in the value's sort keys have the same value: so the sequence
             of values that the aggregate is given is the same for every order of the rows.
     Test    tests/privacy/test_picked_rows.py
     """
+    if mark:
+        argument, _, _ = _picked(call, source, dialect)
+        return dialect.marked(argument, quote(mark))
+    argument, by, kept = _picked(call, source, dialect)
+    filtered = f" FILTER (WHERE {' AND '.join(kept)})" if kept else ""
+    read = Reading(dialect=dialect)
+    others = [scalar_sql(scalar, source, read) for scalar in call.others]
+    return dialect.in_order(call.function, argument, by, filtered, others)
+
+
+def _picked(call: AggregateCall, source: Relation, dialect: Dialect) -> tuple[str, str, list[str]]:
+    """Print the value of an aggregate in an order, its ORDER BY if it has one, and what its rows meet."""
     assert call.argument is not None
     rule, argument = aggregates()[call.function], _value_sql(call.argument, source, dialect)
     read = Reading(dialect=dialect)
@@ -584,9 +607,21 @@ def in_order(call: AggregateCall, source: Relation, dialect: Dialect = DUCKDB) -
     kept = [scalar_sql(call.condition, source, read)] if call.condition is not None else []
     skipped = zip((argument, *keys[:1]), rule.skips, strict=False)
     kept += [f"({sql}) IS NOT NULL" for sql, skips in skipped if skips]
-    filtered = f" FILTER (WHERE {' AND '.join(kept)})" if kept else ""
-    others = [scalar_sql(scalar, source, read) for scalar in call.others]
-    return dialect.in_order(call.function, argument, by, filtered, others)
+    return argument, by, kept
+
+
+def _marks(
+    keys: Sequence[str], calls: Sequence[AggregateCall], source: Relation, dialect: Dialect
+) -> dict[str, tuple[str, str]]:
+    """Return name and SQL of a column for each call that picks a row: it is true in that row alone."""
+    marks: dict[str, tuple[str, str]] = {}
+    names = (name for number in count() if (name := f"picked{number}") not in facts_of(source))
+    for call in calls:
+        if aggregates()[call.function].in_order:
+            sql = dialect.mark(call.function, *_picked(call, source, dialect), keys)
+            if sql is not None:
+                marks[call.name] = (next(names), sql)
+    return marks
 
 
 def value_order(call: AggregateCall, source: Relation, dialect: Dialect) -> list[str]:
@@ -597,9 +632,11 @@ def value_order(call: AggregateCall, source: Relation, dialect: Dialect) -> list
     return [f"{key}{direction}" for key in keys]
 
 
-def _per_unit(call: AggregateCall, source: Relation, dialect: Dialect = DUCKDB, over: str = "") -> str:
+def _per_unit(
+    call: AggregateCall, source: Relation, dialect: Dialect = DUCKDB, over: str = "", mark: str = ""
+) -> str:
     if aggregates()[call.function].in_order:
-        return in_order(call, source, dialect)
+        return in_order(call, source, dialect, mark)
     read = Reading(dialect=dialect)
     if call.argument is None:
         argument, fact = "*", None

@@ -72,6 +72,19 @@ QUERIES = (
     "SELECT kind, COUNT(*), VAR_SAMP(cost) FROM visits GROUP BY kind",
     "SELECT AVG(n CLAMPED BETWEEN 0 AND 10) FROM (SELECT id, COUNT(*) AS n FROM visits GROUP BY id)",
     "SELECT SUM(amount * 2), COUNT(DISTINCT id) FROM people WHERE ward <> 'B' AND income / 2 < 2000",
+    *(
+        f"SELECT v, COUNT(*) FROM (SELECT id, {picked} AS v FROM visits GROUP BY id) GROUP BY v"
+        for picked in (
+            "FIRST(kind ORDER BY cost DESC NULLS FIRST)",
+            "LAST(kind ORDER BY cost, visit)",
+            "LAST(kind ORDER BY visit % 7) FILTER (WHERE visit % 3 = 1)",
+            "ANY_VALUE(CASE WHEN visit % 4 > 1 THEN kind END ORDER BY visit % 5)",
+            "ARG_MIN(kind, CASE WHEN cost > 200 THEN cost END)",
+            "ARG_MAX(kind, visit % 10)",
+        )
+    ),
+    "SELECT SUM(c), COUNT(c), COUNT_IF(d) FROM (SELECT id, LAST(cost ORDER BY kind) AS c,"
+    " FIRST(cost > 100 ORDER BY visit % 11) AS d FROM visits GROUP BY id)",
 )
 
 

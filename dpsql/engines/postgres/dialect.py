@@ -209,15 +209,28 @@ class Postgres:
         return total if function == "sum" else f"{total} / nullif(count({word}{cell}){over}, 0)"
 
     def in_order(self, function: str, argument: str, order: str, filtered: str, others: Sequence[str]) -> str:
-        """The first or the last of a list that is sorted by all that a query can see."""
-        rule = aggregates()[function]
-        if rule.in_order not in ("first", "last", "any_value"):
-            raise NotVetted(f"{function} within a unit")
-        if rule.in_order == "any_value":
-            present = f"({argument}) IS NOT NULL"
-            filtered = f"{filtered[:-1]} AND {present})" if filtered else f" FILTER (WHERE {present})"
-        place = f"CAST(count(*){filtered} AS int4)" if rule.in_order == "last" else "1"
-        return f"(array_agg({argument}{order}){filtered})[{place}]"
+        raise NotVetted(f"{function} within a unit")
+
+    def mark(
+        self, function: str, argument: str, order: str, kept: Sequence[str], keys: Sequence[str]
+    ) -> str | None:
+        """The first or the last row in an order by all that a query can see.
+
+        array_agg(x ORDER BY ...) would do, but an array of more than a gigabyte fails, which tells of a unit
+        with many long texts. A window spills.
+        """
+        if (rule := aggregates()[function].in_order) not in ("first", "last", "any_value"):
+            return None
+        if rule == "any_value":
+            kept = [*kept, f"({argument}) IS NOT NULL"]
+        meets = f"coalesce({' AND '.join(kept)}, false)" if kept else ""
+        parts = ", ".join([*keys, meets] if meets else keys)
+        over = f"PARTITION BY {parts}" if parts else ""
+        place = f"count(*) OVER ({over})" if rule == "last" else "1"
+        return f"{f'{meets} AND ' if meets else ''}row_number() OVER ({over}{order}) = {place}"
+
+    def marked(self, argument: str, mark: str) -> str:
+        return f"(array_agg({argument}) FILTER (WHERE {mark}))[1]"
 
     def window(self, function: str, arguments: Sequence[str], ignore_nulls: bool) -> str:
         if ignore_nulls:

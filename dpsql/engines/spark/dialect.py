@@ -195,6 +195,14 @@ class Spark:
     def in_order(self, function: str, argument: str, order: str, filtered: str, others: Sequence[str]) -> str:
         raise NotVetted(f"{function} within a unit")  # Spark's lists have no order of their own
 
+    def mark(
+        self, function: str, argument: str, order: str, kept: Sequence[str], keys: Sequence[str]
+    ) -> str | None:
+        return None
+
+    def marked(self, argument: str, mark: str) -> str:
+        raise NotVetted("a row that is picked within a unit")
+
     def window(self, function: str, arguments: Sequence[str], ignore_nulls: bool) -> str:
         if ignore_nulls:
             raise NotVetted("IGNORE NULLS")
