@@ -186,9 +186,10 @@ CHAPTERS = (
                 ),
             ),
             (
-                "Conditions that bound:",
+                "Conditions that bound, a column or the same expression:",
                 (
                     ("aggregates/sums.sql", "a column without a range, bounded by WHERE"),
+                    ("bounds/conditions.sql", "of days between two columns"),
                     ("scalars/narrowed.sql", "a branch within its own condition"),
                     ("scalars/narrowed.sql", "a ratio away from zero"),
                 ),

@@ -13,7 +13,7 @@ import re
 from sqlglot import exp
 
 from dpsql.aggregates import Distinct, Floats, Need, Rule, Sums, Unbounded, type_of_sum
-from dpsql.ir.column import ANYTHING, Domain, Fact, Interval, Kind, decimal_size, range_of
+from dpsql.ir.column import ANYTHING, Domain, Fact, Interval, Kind, decimal_size, range_of, said_range
 
 _COLUMN = re.compile(r'"(?:[^"]|"")*"')
 
@@ -30,7 +30,7 @@ class Sum(Rule):
     def result(self, argument: Fact | None, rows: int | None, *others: Fact) -> Fact:
         assert argument is not None
         total = type_of_sum(argument.type)
-        bounds = range_of(argument)
+        bounds = said_range(argument)
         domain: Domain = ANYTHING
         if rows is not None and bounds.finite:
             domain = Interval(min(0, bounds.low) * rows, max(0, bounds.high) * rows)

@@ -9,6 +9,7 @@ from sqlglot import exp
 from dpsql.aggregates import Distinct
 from dpsql.aggregates import shelf as aggregates
 from dpsql.bind.expressions.aggregates import aggregate, computable, has_aggregate, refuse_distinct
+from dpsql.bind.expressions.bounded_arguments import with_bounds
 from dpsql.bind.expressions.scalars import Scalars
 from dpsql.bind.private.aliases import with_aliases, with_earlier_aliases
 from dpsql.bind.private.projection import distinct_rows, groupable, projected, refuse_order_and_limit
@@ -55,7 +56,7 @@ def per_unit(
                 label="rows are stored in no order that means anything",
                 help=f"write {aggregates()[call.function].example}; for any of the values ANY_VALUE(x)",
             )
-        return call
+        return with_bounds(call, source.relation)
 
     def aliases(condition: exp.Expr) -> exp.Expr:
         return with_aliases(condition, node, source.scope, aggregates=True)

@@ -12,6 +12,7 @@ from sqlglot import exp
 from dpsql.aggregates import Distinct
 from dpsql.aggregates import shelf as aggregates
 from dpsql.bind.expressions.aggregates import aggregate, refuse_distinct
+from dpsql.bind.expressions.bounded_arguments import with_bounds
 from dpsql.bind.expressions.modes import with_candidates
 from dpsql.bind.expressions.scalars import Scalars
 from dpsql.bind.keys.lists import key_lists
@@ -68,7 +69,7 @@ def release_point(
         call = aggregate(ctx, node, scalars)
         if call is None:
             return None
-        call = released_call(ctx, call, owned, claimed)
+        call = with_bounds(released_call(ctx, call, owned, claimed), source.relation)
         votes = aggregates()[call.function].detail == "votes"
         return with_candidates(ctx, source.relation, call) if votes else call
 

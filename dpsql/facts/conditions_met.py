@@ -31,10 +31,14 @@ Keys: TypeAlias = Mapping[int, Scalar]
 """Keys by their places, as expressions over a relation."""
 
 
-def fact_where_met(relation: Relation, scalar: Scalar) -> Fact:
-    """Return the fact of an expression over a relation, narrowed by the conditions below that contain it."""
-    facts = {name_of(0): fact_of(scalar, facts_of(relation))}
-    for condition in conditions_on(relation, {0: scalar}):
+def fact_where_met(relation: Relation, scalar: Scalar, also: Scalar | None = None) -> Fact:
+    """Return the fact of an expression over a relation, narrowed by the conditions below that contain it.
+
+    ``also`` is one more condition on the rows that are read.
+    """
+    facts, keys = {name_of(0): fact_of(scalar, facts_of(relation))}, {0: scalar}
+    own = () if also is None else _of_keys(also, keys)
+    for condition in (*own, *conditions_on(relation, keys)):
         if not _of_32_bits(condition, facts):
             narrow(facts, condition)
     return facts[name_of(0)]

@@ -746,6 +746,19 @@ def the_empty_side_meets_conditions() -> AbstractContextManager[None]:
     return _set(conditions_met, "conditions_on", met)
 
 
+def each_arm_bounds_an_argument() -> AbstractContextManager[None]:
+    """Each arm of an OR is taken for a condition on all rows."""
+
+    def arms(condition: Scalar) -> list[Scalar]:
+        match condition:
+            case Call("and" | "or", parts):
+                return [arm for part in parts for arm in arms(part)]
+            case _:
+                return [condition]
+
+    return _set(conditions_met, "conjuncts", arms)
+
+
 def columns_of_the_same_values_are_one() -> AbstractContextManager[None]:
     """Two columns with the same declared values have the same value in each row."""
     cut = Cutter.cut
@@ -772,6 +785,7 @@ IN_FIXTURES: dict[str, Callable[[], AbstractContextManager[None]]] = {
     "group_by/grouping_sets.sql: people of all and within sets": one_grouping_set_counts_units,
     "bounds/order.sql": rows_look_at_later_ones,
     "bounds/checks.sql": checks_are_trusted,
+    "bounds/conditions.sql: one of two arms": each_arm_bounds_an_argument,
     "bounds/fitted.sql": a_unit_is_placed_twice,
     "units/two_columns.sql: one of the columns": one_column_of_two_is_the_unit,
     "units/two_columns.sql: a club": one_column_of_two_is_the_unit,

@@ -186,3 +186,23 @@ SELECT SUM(length(city)) FROM patients;
 -- outcome: refused D301 at 1:12
 -- instead: SELECT SUM(LEAST(len(allergies), 9)) FROM patients
 SELECT AVG(len(allergies)) FROM patients;
+
+-- case: a condition on a computed value leaves one end open
+-- outcome: refused D301 at 1:12
+-- instead: SELECT SUM(steps * 2) FROM visits WHERE steps * 2 BETWEEN 0 AND 9000
+SELECT SUM(steps * 2) FROM visits WHERE steps * 2 > 0;
+
+-- case: a condition on another expression
+-- outcome: refused D301 at 1:12
+-- instead: SELECT SUM(steps * 2) FROM visits WHERE steps * 2 BETWEEN 0 AND 9000
+SELECT SUM(steps * 2) FROM visits WHERE steps * 3 BETWEEN 0 AND 9000;
+
+-- case: a condition on a computed value in one of two arms
+-- outcome: refused D301 at 1:12
+-- instead: SELECT SUM(steps * 2) FROM visits WHERE steps * 2 BETWEEN 0 AND 9000
+SELECT SUM(steps * 2) FROM visits WHERE steps * 2 BETWEEN 0 AND 9000 OR urgent;
+
+-- case: a sum for each patient is no bound by its type alone
+-- outcome: refused D301 at 1:12
+-- instead: SELECT AVG(total CLAMPED BETWEEN 0 AND 90000) FROM (SELECT patient_id, SUM(steps) AS total FROM visits GROUP BY patient_id)
+SELECT AVG(total) FROM (SELECT patient_id, SUM(steps) AS total FROM visits GROUP BY patient_id);
