@@ -129,6 +129,10 @@ SELECT COUNT(DISTINCT v.visit_id) AS n FROM visits v JOIN place_tags t ON t.plac
 -- outcome: accepted
 SELECT drug, COUNT(DISTINCT v.visit_id) AS n FROM treatments t JOIN visits v USING (visit_id) GROUP BY drug;
 
+-- case: of a key of rows, as many as its own table has, by its columns
+-- outcome: accepted
+SELECT v.kind, COUNT(DISTINCT v.visit_id) AS n FROM visits v JOIN place_tags t ON t.place_id = v.place_id GROUP BY v.kind;
+
 -- case: of a key of rows of which each stands twice
 -- outcome: accepted
 SELECT COUNT(DISTINCT visit_id) AS n FROM (SELECT patient_id, visit_id FROM visits UNION ALL SELECT patient_id, visit_id FROM visits);

@@ -9,6 +9,7 @@ import pytest
 
 import dpsql
 from dpsql.audit import measure, plan_of
+from dpsql.details.matching.detail import Matching
 from dpsql.facts.schema import facts_of, most_rows
 from dpsql.ir.column import Interval
 from dpsql.rewrite.statistics import GRID
@@ -138,3 +139,23 @@ def test_null_stands_in_many_rows_of_a_unique_column(tmp_path: Path, source: str
     (tmp_path / "claims.toml").write_text(CLAIMS)
     with dpsql.connect(tmp_path / "claims.duckdb", tmp_path / "claims.toml") as db:
         assert rows(db, f"SELECT SUM(cost) FROM {source}") == expected
+
+
+@pytest.mark.parametrize(
+    ("counted", "expected"),
+    [
+        ("SELECT COUNT(DISTINCT v.visit_id)", ROWS),
+        ("SELECT v.kind, COUNT(DISTINCT v.visit_id)", ROWS),
+        ("SELECT w.kind, COUNT(DISTINCT v.visit_id)", ROWS * ROWS),  # a visit may be in several groups
+        ("SELECT COUNT(DISTINCT v.cost)", ROWS * ROWS),
+    ],
+)
+def test_a_unit_claims_no_more_keys_than_their_table_has_rows(
+    clinic: Path, counted: str, expected: int
+) -> None:
+    by = " GROUP BY 1" if ".kind," in counted else ""
+    sql = f"{counted} FROM visits v JOIN visits w USING (patient_id){by}"
+    with dpsql.connect(clinic) as db:
+        (planned,) = plan_of(db._open(), sql, 1.0).stages[0].measures
+    details = [each.detail for each in planned.details]
+    assert [each.most for each in details if isinstance(each, Matching)] == [expected]

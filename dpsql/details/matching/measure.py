@@ -2,7 +2,8 @@
 
 The limit is what the query says (max_values_contributed), else the number of rows of a unit that the policy
 or the query states, else five. It is never more than a unit can have: the number of rows that a key proves,
-the number of values that exist, or one if the unit determines both the value and the group.
+the number of values that exist, or one if the unit determines both the value and the group. Values of a key
+are no more than the rows of its table, however many rows of another table each is joined with.
 
 Claim   mechanisms/matching.py: the limit that is computed here, whatever it is, is the sensitivity.
 """
@@ -14,12 +15,13 @@ from collections.abc import Sequence
 
 from dpsql.detail_kinds import Bounds
 from dpsql.details.matching.detail import Matching
-from dpsql.facts.ownership import Owned, ownership_of
+from dpsql.facts.columns_read import stored_column
+from dpsql.facts.ownership import Owned, least, ownership_of
 from dpsql.facts.schema import fact_of, facts_of
 from dpsql.ir.column import Categories, Fact, Interval, Kind
 from dpsql.ir.measure import Measure
 from dpsql.ir.relation import AggregateCall
-from dpsql.ir.scalar import Literal, Scalar, refs
+from dpsql.ir.scalar import Literal, Ref, Scalar, refs
 
 USUAL = 5
 """Values that a unit may claim if its number of rows is not stated. With five, few stay unclaimed."""
@@ -61,10 +63,28 @@ def _likely(measure: Measure, argument: Scalar, owned: Owned) -> int | None:
     if measure.clip is not None:
         assert isinstance(measure.clip.value, int)
         rows = measure.clip.value
+    rows = least(rows, _rows_of_key(measure, argument, owned))
     values = _values(fact_of(argument, facts_of(measure.relation)))
     if values is None or not _settled(measure, owned, ()):  # in several groups: every value in every group
         return rows
     return values if rows is None else min(rows, values)
+
+
+def _rows_of_key(measure: Measure, argument: Scalar, owned: Owned) -> int | None:
+    """Return how many rows of a unit the table has whose key is counted; None of other values or groups.
+
+    FROM orders o JOIN items i USING (order_id): COUNT(DISTINCT o.order_id) GROUP BY o.shop, not by i.kind.
+    """
+    found = stored_column(measure.relation, argument.name) if isinstance(argument, Ref) else None
+    if found is None or measure.sets:
+        return None
+    scan, column = found
+    by = {name for key in measure.keys for name in refs(key.scalar)} - owned.settled
+    beside = (stored_column(measure.relation, name) for name in by)
+    if (column.name,) not in scan.keys or not all(other and other[0] is scan for other in beside):
+        return None
+    of_table = ownership_of(scan)
+    return of_table.rows if isinstance(of_table, Owned) else None
 
 
 def _values(fact: Fact) -> int | None:
