@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Callable, Generator, Sequence
+from collections.abc import AsyncIterator, Callable, Generator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from types import TracebackType
@@ -22,8 +22,8 @@ from typing import Any, TypeVar
 import dpsql
 from dpsql.answer import Answer
 from dpsql.dbapi import Balance
+from dpsql.dbapi.guard import Parameters
 from dpsql.errors import InterfaceError
-from dpsql.ir.column import Value
 from dpsql.ir.explanation import Explanation
 from dpsql.ir.price import Price
 
@@ -76,7 +76,7 @@ class Connection:
     async def execute(
         self,
         sql: str,
-        parameters: Sequence[Value] = (),
+        parameters: Parameters = (),
         *,
         epsilon: float | None = None,
         anyway: bool = False,
@@ -84,20 +84,18 @@ class Connection:
         return await self._run(lambda: self.plain.execute(sql, parameters, epsilon=epsilon, anyway=anyway))
 
     async def rows(
-        self, sql: str, parameters: Sequence[Value] = (), *, epsilon: float | None = None
+        self, sql: str, parameters: Parameters = (), *, epsilon: float | None = None
     ) -> AsyncIterator[tuple[Any, ...]]:
         """Yield the rows of the answer, for ``async for``."""
         for row in await self.execute(sql, parameters, epsilon=epsilon):
             yield row
 
     async def explain(
-        self, sql: str, parameters: Sequence[Value] = (), *, epsilon: float | None = None
+        self, sql: str, parameters: Parameters = (), *, epsilon: float | None = None
     ) -> Explanation:
         return await self._run(lambda: self.plain.explain(sql, parameters, epsilon=epsilon))
 
-    async def price(
-        self, sql: str, parameters: Sequence[Value] = (), *, epsilon: float | None = None
-    ) -> Price:
+    async def price(self, sql: str, parameters: Parameters = (), *, epsilon: float | None = None) -> Price:
         return await self._run(lambda: self.plain.price(sql, parameters, epsilon=epsilon))
 
     async def budget(self) -> Balance:

@@ -29,7 +29,7 @@ NOT_TO_BE_WRITTEN = {
     "give one value for each question mark": "the values stand beside the text",
     "join on declared keys, or lower rows_per_unit in the policy": "the owner declares keys and rows",
     "name what to select": "nothing was asked for",
-    "write ?": "the value stands beside the text",
+    "write ? and give a value for each, in order; or give a mapping of names, in Python": "it is no text",
     "write a SELECT": "there is no statement",
     "write a SELECT; dpsql never changes the data": "the statement asks for no data",
 }

@@ -11,19 +11,17 @@ from types import TracebackType
 from typing import TYPE_CHECKING, TypeAlias
 
 from dpsql.dbapi.accounts import Account, Balance, Outlook, Purchase, Spending, TimeCap
-from dpsql.dbapi.guard import guarded, name_of, number_of, own, path_of, text_of, values_of
+from dpsql.dbapi.guard import Parameters, asked, guarded, name_of, number_of, own, path_of, text_of
 from dpsql.dbapi.limits import limited
 from dpsql.dbapi.rows import Rows
 from dpsql.dbapi.types import Exceptions
 from dpsql.errors import InterfaceError, NotSupportedError, refuse
-from dpsql.ir.source import Source
 
 if TYPE_CHECKING:  # loaded when the first database is opened
     from dpsql.accounting.entries import Entry
     from dpsql.answer import Answer
     from dpsql.engines.postgres.url import PostgresUrl
     from dpsql.engines.spark.address import SparkAddress
-    from dpsql.ir.column import Value
     from dpsql.ir.explanation import Explanation
     from dpsql.ir.export import Export
     from dpsql.ir.heading import Heading
@@ -161,7 +159,7 @@ class Connection(Exceptions):
     def execute(
         self,
         sql: str,
-        parameters: Sequence[Value] = (),
+        parameters: Parameters = (),
         *,
         epsilon: float | None = None,
         anyway: bool = False,
@@ -170,30 +168,28 @@ class Connection(Exceptions):
 
         With ``anyway`` it is paid for even if its answer would show nothing (D511).
         """
-        source, values = Source(text_of(sql)), values_of(parameters)
+        source, values = asked(sql, parameters)
         with self._using() as session, limited(session, own(self.timeout)):
             from dpsql.pipeline import answer
 
             return guarded(lambda: answer(session, source, values, own(epsilon), own(anyway)))
 
-    def explain(
-        self, sql: str, parameters: Sequence[Value] = (), *, epsilon: float | None = None
-    ) -> Explanation:
+    def explain(self, sql: str, parameters: Parameters = (), *, epsilon: float | None = None) -> Explanation:
         """Return what ``execute`` would release, its noise and its price. Reads no row, costs nothing."""
-        source, values = Source(text_of(sql)), values_of(parameters)
+        source, values = asked(sql, parameters)
         with self._using() as session, limited(session, own(self.timeout)):
             from dpsql.planning import prepared
             from dpsql.pricing import explained
 
             return guarded(lambda: explained(session, prepared(session, source, values, own(epsilon)).plan))
 
-    def price(self, sql: str, parameters: Sequence[Value] = (), *, epsilon: float | None = None) -> Price:
+    def price(self, sql: str, parameters: Parameters = (), *, epsilon: float | None = None) -> Price:
         """Return what ``execute`` would cost now, and its expected errors. Reads no row, costs nothing."""
         return self._priced(sql, parameters, epsilon)[1]
 
-    def _priced(self, sql: str, parameters: Sequence[Value], epsilon: float | None) -> tuple[Plan, Price]:
+    def _priced(self, sql: str, parameters: Parameters, epsilon: float | None) -> tuple[Plan, Price]:
         """Return the plan and the price of a query."""
-        source, values = Source(text_of(sql)), values_of(parameters)
+        source, values = asked(sql, parameters)
         with self._using() as session, limited(session, own(self.timeout)):
             from dpsql.planning import prepared
             from dpsql.pricing import price_of
@@ -206,24 +202,22 @@ class Connection(Exceptions):
         kept = self._open().kept.last
         return "" if kept is None else kept.plan.digest
 
-    def stored(
-        self, sql: str, parameters: Sequence[Value] = (), *, epsilon: float | None = None
-    ) -> Answer | None:
+    def stored(self, sql: str, parameters: Parameters = (), *, epsilon: float | None = None) -> Answer | None:
         """Return the answer that this analyst has paid for, or that costs nothing; None if it would cost.
 
         Pays nothing and reads no private row. What ``execute`` would refuse before it pays is refused.
         """
-        source, values = Source(text_of(sql)), values_of(parameters)
+        source, values = asked(sql, parameters)
         with self._using() as session, limited(session, own(self.timeout)):
             from dpsql.pipeline import stored_answer
 
             return guarded(lambda: stored_answer(session, source, values, own(epsilon)))
 
     def headings(
-        self, sql: str, parameters: Sequence[Value] = (), *, epsilon: float | None = None
+        self, sql: str, parameters: Parameters = (), *, epsilon: float | None = None
     ) -> tuple[Heading, ...]:
         """Return the columns of what ``execute`` would return. Reads no row, costs nothing."""
-        source, values = Source(text_of(sql)), values_of(parameters)
+        source, values = asked(sql, parameters)
         with self._using() as session, limited(session, own(self.timeout)):
             from dpsql.pipeline import headings
 
@@ -240,7 +234,7 @@ class Connection(Exceptions):
 
             return tables + guarded(lambda: listed(session))
 
-    def export(self, sql: str, parameters: Sequence[Value] = (), *, epsilon: float | None = None) -> Export:
+    def export(self, sql: str, parameters: Parameters = (), *, epsilon: float | None = None) -> Export:
         """Return rows of randomized responses; ``dpsql.estimates`` estimates counts from them."""
         from dpsql.export import export
 
@@ -252,7 +246,7 @@ class Connection(Exceptions):
                 label=f"this connection was opened for {self.analyst}",
                 help="open one without analyst=; analysts ask queries: SELECT ward, COUNT(*) FROM ...",
             )
-        source, values = Source(text_of(sql)), values_of(parameters)
+        source, values = asked(sql, parameters)
         with self._using() as session, limited(session, own(self.timeout)):
             return guarded(lambda: export(session, source, values, own(epsilon)))
 
@@ -423,13 +417,13 @@ class Cursor(Rows):
         self.connection = connection
         self._closed = False
 
-    def execute(self, sql: str, parameters: Sequence[Value] = (), *, epsilon: float | None = None) -> Cursor:
+    def execute(self, sql: str, parameters: Parameters = (), *, epsilon: float | None = None) -> Cursor:
         self._usable()
         self.answer, self._at = None, 0
         self.answer = self.connection.execute(sql, parameters, epsilon=epsilon)
         return self
 
-    def executemany(self, sql: str, sets: Sequence[Sequence[Value]]) -> None:
+    def executemany(self, sql: str, sets: Sequence[Parameters]) -> None:
         """Raise NotSupportedError: each set of values would be a query with its own price."""
         self._usable()
         self.answer = None

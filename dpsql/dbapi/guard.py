@@ -5,16 +5,20 @@ from __future__ import annotations
 import operator
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TYPE_CHECKING, TypeAlias, TypeVar, cast
 
 from dpsql.errors import Error, InterfaceError, InternalError, refuse
+from dpsql.ir.source import Source
 
 if TYPE_CHECKING:
     from dpsql.ir.column import Value
 
 T = TypeVar("T")
+
+Parameters: TypeAlias = "Sequence[Value] | Mapping[str, Value]"
+"""Values in order, for ``?`` or ``$1``; or by name, for ``$name`` or ``:name``."""
 
 
 def guarded(step: Callable[[], T]) -> T:
@@ -59,8 +63,8 @@ def _encodable(text: str) -> str:
 
 def _no_sequence() -> InterfaceError:
     return InterfaceError(
-        "parameters are a sequence with one value for each question mark",
-        help="write ? in the query for each value, and give the values in order: (65,)",
+        "parameters are values in order, or by their names",
+        help="write ? for each and give a sequence, (65,); or $age, or :age, and a mapping, {'age': 65}",
     )
 
 
@@ -120,6 +124,38 @@ def number_of(rows: object) -> int:
             f"a number of rows is not negative: {number}", help="fetchall() returns the remaining rows"
         )
     return number
+
+
+def asked(sql: object, parameters: object) -> tuple[Source, tuple[Value, ...]]:
+    """Return a query with question marks for all its parameters, and their values in order."""
+    text = text_of(sql)
+    if isinstance(parameters, Mapping):
+        from dpsql.parse.marks import with_names
+
+        names = [_encodable(str(name)) for name in parameters]
+        text, values = with_names(text, dict(zip(names, values_of([*parameters.values()]), strict=True)))
+    else:
+        values = values_of(parameters)
+        if values and "$" in text:
+            text, values = _numbered(text, values)
+    return Source(text), values
+
+
+def _numbered(text: str, values: tuple[Value, ...]) -> tuple[str, tuple[Value, ...]]:
+    """Return a query with question marks for ``$1``, ``$2`` ..., and the values in the order of these."""
+    from dpsql.parse.marks import marked
+
+    mark = marked(text)
+    if not mark.order:
+        return text, values
+    if mark.count != len(values):
+        given = "1 value was" if len(values) == 1 else f"{len(values)} values were"
+        raise refuse(
+            "D106",
+            f"the last parameter is ${mark.count}, and {given} given",
+            help="give one value for each number, in order",
+        )
+    return mark.text, mark.values(values)
 
 
 def values_of(parameters: object) -> tuple[Value, ...]:

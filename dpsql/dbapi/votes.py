@@ -9,9 +9,8 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from dpsql.dbapi.connection import Connection
-from dpsql.dbapi.guard import guarded, number_of, own, text_of, values_of
+from dpsql.dbapi.guard import Parameters, asked, guarded, number_of, own, values_of
 from dpsql.errors import InterfaceError, refuse
-from dpsql.ir.source import Source
 
 if TYPE_CHECKING:
     from dpsql.answer import Answer
@@ -29,7 +28,7 @@ def vote(
     teachers: int = 250,
     epsilon: float = 0.05,
     *,
-    parameters: Sequence[Value] = (),
+    parameters: Parameters = (),
     seconds: int = 60,
     megabytes: int = 4096,
 ) -> Answer:
@@ -41,7 +40,7 @@ def vote(
     ``seconds`` of the processor, and take so many ``megabytes`` beside what the learner's file took to be
     loaded; no file that it writes may be larger.
     """
-    source, values = Source(text_of(sql)), values_of(parameters)
+    source, values = asked(sql, parameters)
     if db.analyst is not None:
         db.cursor().close()
         raise refuse(

@@ -25,6 +25,8 @@ Moment: TypeAlias = Callable[[], datetime.datetime]
 MOST_GIVEN = 100_000
 """Maximum characters of all parameters together, as for the text of a query."""
 
+_HOW = "write ? and give a value for each, in order; or give a mapping of names, in Python"
+
 _CLOCKS = (exp.CurrentDate, exp.CurrentTimestamp, exp.CurrentTime, exp.Localtimestamp, exp.Localtime)
 _CLOCK_NAMES = {"now", "get_current_timestamp", "transaction_timestamp"}
 
@@ -36,7 +38,7 @@ def number_marks(tokens: list[Token], parameters: Sequence[Value]) -> list[Token
     for token in tokens:
         if token.token_type is TokenType.PARAMETER:
             span = Span(token.start, token.end + 1)
-            raise refuse("D106", "parameters are written as question marks", span, help="write ?")
+            raise refuse("D106", "this parameter has no value", span, help=_HOW)
         if token.token_type is not TokenType.PLACEHOLDER:
             numbered.append(token)
             continue
@@ -68,7 +70,7 @@ def fill(tree: exp.Expr, parameters: Sequence[Value], marks: Sequence[Span], now
     """
     for mark in list(tree.find_all(exp.Placeholder, exp.Parameter)):
         if not mark.name.isdigit():
-            raise refuse("D106", "parameters are written as question marks", help="write ? for a value")
+            raise refuse("D106", "this parameter has no value", help=_HOW)
         if mark.find_ancestor(exp.Bracket):  # sqlglot subtracts 1 from an integer index
             raise refuse(
                 "D106", "a parameter cannot be an index in brackets", help="write list_extract(list, ?)"

@@ -21,13 +21,14 @@ from typing import Any, TypeVar
 
 from dpsql.ir.column import Value
 from dpsql.lazy_dataclass import dataclass
+from dpsql.parse.marks import Marked, marked
 from dpsql.server import encoding
 from dpsql.server import messages as m
 from dpsql.server import statements as s
 from dpsql.server.accounts import OWN_TABLES
 from dpsql.server.copying import copied
 from dpsql.server.notices import Fields, fields
-from dpsql.server.parameters import BadValue, Marked, marked, value_of
+from dpsql.server.parameters import BadValue, value_of
 from dpsql.server.questions import Question, Questions
 from dpsql.server.results import Column, Expelled, Failure, Result, alike, columns_of, expelled, failed, texts
 from dpsql.server.room import Room, size_of_rows, size_of_values

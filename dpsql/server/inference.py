@@ -17,9 +17,9 @@ from sqlglot.errors import SqlglotError
 
 from dpsql.errors import Error
 from dpsql.parse.backtracking import too_nested
+from dpsql.parse.marks import Marked
 from dpsql.parse.parameters import number_marks
 from dpsql.server.encoding import INT8, TEXT, kind_of
-from dpsql.server.parameters import Marked
 
 Columns = Mapping[str, Mapping[str, str]]
 """Tables, their columns and the types of these, with names in lower case."""

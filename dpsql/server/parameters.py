@@ -1,9 +1,6 @@
-"""``$1`` in a statement, and the values that clients bind to it.
+"""The values that clients bind to the parameters of a statement (parse/marks.py).
 
-    WHERE age > $2 AND age < $1      ->   WHERE age > ?  AND age < ?    values in the order of the text
-
-A question mark is padded to the width of what it stands for, so a caret points at the same place in both.
-Values come as text or bytes, of a type that the client names; else of that which the statement compares them
+They come as text or bytes, of a type that the client names; else of that which the statement compares them
 with (inference.py), else text.
 Test: tests/unit/test_server_values.py
 """
@@ -14,16 +11,11 @@ import datetime
 import re
 import struct
 import uuid
-from collections.abc import Sequence
 from decimal import Decimal, InvalidOperation
 
 from dpsql.ir.column import Value
-from dpsql.lazy_dataclass import dataclass
-from dpsql.parse.scripts import tokens
 from dpsql.server import encoding
 from dpsql.server.messages import NotText, as_text
-
-MOST = 1_000
 
 
 class BadValue(Exception):
@@ -32,43 +24,6 @@ class BadValue(Exception):
     def __init__(self, message: str, state: str = "22P02", hint: str = "") -> None:
         super().__init__(message)
         self.message, self.state, self.hint = message, state, hint
-
-
-@dataclass(frozen=True, slots=True)
-class Marked:
-    """A statement with question marks; ``order`` has the number of each."""
-
-    text: str
-    order: tuple[int, ...] = ()
-
-    @property
-    def count(self) -> int:
-        """How many values the statement takes."""
-        return max(self.order, default=0)
-
-    def values(self, given: Sequence[Value]) -> tuple[Value, ...]:
-        return tuple(given[number - 1] for number in self.order)
-
-
-def marked(sql: str) -> Marked:
-    """Replace ``$1``, ``$2`` ... outside of quotes and comments by question marks of the same width."""
-    parts: list[str] = []
-    order: list[int] = []
-    copied, dollar, word = 0, -2, False
-    for start, token in tokens(sql):
-        if token == "$":
-            dollar = -2 if word else start  # within a$1 it is a letter
-        elif dollar == start - 1 and token.isascii() and token.isdigit() and _counts(token):
-            parts += [sql[copied:dollar], "?".ljust(1 + len(token))]
-            copied = start + len(token)
-            order.append(int(token))
-        word = token[0].isalnum() or token[0] == "_"
-    return Marked("".join([*parts, sql[copied:]]), tuple(order))
-
-
-def _counts(token: str) -> bool:
-    """Whether a number may be that of a parameter: one with more digits would fill the memory."""
-    return len(token) <= len(str(MOST)) and 0 < int(token) <= MOST
 
 
 def value_of(oid: int, format: int, data: bytes | None) -> Value:

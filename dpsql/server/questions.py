@@ -20,6 +20,7 @@ from dpsql.errors import Error
 from dpsql.ir.column import Value
 from dpsql.ir.heading import Heading
 from dpsql.lazy_dataclass import dataclass
+from dpsql.parse.marks import Marked
 from dpsql.parse.scripts import tokens
 from dpsql.remote import calls, documents
 from dpsql.server.accounts import OWN_TABLES, own_table
@@ -31,7 +32,6 @@ from dpsql.server.explained import explaining
 from dpsql.server.inference import inferred
 from dpsql.server.log import Log
 from dpsql.server.notices import fields, paid, refused
-from dpsql.server.parameters import Marked
 from dpsql.server.pool import Pool, Pooled, Unopened
 from dpsql.server.results import Column, Failure, Result, columns_of, expelled, failed, widened, with_margins
 from dpsql.server.settings import Settings

@@ -15,10 +15,10 @@ from sqlglot.parsers.postgres import PostgresParser
 from dpsql import Error
 from dpsql.ir.source import Source
 from dpsql.parse.backtracking import MOST, too_nested
+from dpsql.parse.marks import marked
 from dpsql.parse.parse import parse
 from dpsql.server.catalogue import Catalogue
 from dpsql.server.inference import inferred
-from dpsql.server.parameters import marked
 
 STEPS = [0]
 

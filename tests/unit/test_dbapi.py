@@ -370,7 +370,7 @@ def test_the_wrong_number_of_parameters(given: tuple[int, ...], db: dpsql.Connec
         db.execute(COUNT, (1,))
 
 
-@pytest.mark.parametrize("given", [{"a": 1}, {}, "12", b"12", 5, None])
+@pytest.mark.parametrize("given", ["12", b"12", 5, None, {1, 2}.pop])
 def test_what_is_no_list_of_parameters(given: Any, db: dpsql.Connection) -> None:
     for ask in (db.execute, db.explain, db.cursor().execute):
         with pytest.raises(dpsql.InterfaceError, match="a sequence"):

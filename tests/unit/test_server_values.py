@@ -13,11 +13,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dpsql.parse.marks import marked
 from dpsql.server import encoding
 from dpsql.server.copying import copied
 from dpsql.server.encoding import kind_of
 from dpsql.server.inference import inferred
-from dpsql.server.parameters import BadValue, marked, value_of
+from dpsql.server.parameters import BadValue, value_of
 from dpsql.server.results import Column
 from dpsql.server.statements import Ask, Copy
 
@@ -125,16 +126,6 @@ def test_lists_are_read_for_the_catalogue() -> None:
 
 
 # ---- $n ------------------------------------------------------------------------------------------------
-
-
-def test_marks_keep_their_places_and_may_come_again() -> None:
-    sql = "SELECT $2, '$1', $11, \"$3\" -- $4\n, $2::DATE, a$5, $$ $6 $$"
-    mark = marked(sql)
-    assert mark.order == (2, 11, 2)
-    assert mark.count == 11
-    assert len(mark.text) == len(sql)
-    assert mark.text == "SELECT ? , '$1', ?  , \"$3\" -- $4\n, ? ::DATE, a$5, $$ $6 $$"
-    assert mark.values(list(range(11))) == (1, 10, 1)
 
 
 def test_types_are_told_by_what_values_are_compared_with() -> None:
