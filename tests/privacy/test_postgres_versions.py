@@ -202,11 +202,6 @@ def test_another_table_changes_nothing_here(server: Server, owner: psycopg.Conne
     assert version(server, owner) == before
 
 
-def test_the_triggers_are_those_that_are_checked() -> None:
-    for body in (versions._BODY, versions._BODY_OF_ROWS):
-        assert f"AS $${body}$$" in TRACKING.read_text(encoding="utf-8")
-
-
 def test_a_table_that_an_older_dpsql_tracked_is_tracked_again(
     server: Server, owner: psycopg.Connection[Any]
 ) -> None:

@@ -23,31 +23,12 @@ Test    tests/privacy/test_postgres_versions.py: each way to change data
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from functools import cache
+from importlib.resources import files
 
 from dpsql.engines.postgres.relations import MARKS, Ask
-
-_BODY = """
-BEGIN
-    INSERT INTO dpsql.versions AS held (relation, version) VALUES (TG_RELID, gen_random_uuid())
-    ON CONFLICT (relation) DO UPDATE SET version = gen_random_uuid();
-    RETURN NULL;
-END
-"""
-"""The body of the owner's trigger; track_changes.sql creates it."""
-
-_BODY_OF_ROWS = """
-BEGIN
-    IF NOT EXISTS (
-        SELECT FROM dpsql.versions WHERE relation = TG_RELID AND xmin = CAST(pg_current_xact_id() AS xid)
-    ) THEN
-        INSERT INTO dpsql.versions AS held (relation, version) VALUES (TG_RELID, gen_random_uuid())
-        ON CONFLICT (relation) DO UPDATE SET version = gen_random_uuid();
-    END IF;
-    RETURN NULL;
-END
-"""
-"""The body of the second trigger, for rows that come without a statement."""
 
 _STATES = f"""
 SELECT c.oid::int8, c.relfilenode::int8, t.triggers, v.version::text, c.xmin::text, a.columns, {MARKS}
@@ -86,11 +67,19 @@ State = tuple[object, ...]
 """What changes with the rows of a table: its file, its triggers, the version, its own row, columns, marks."""
 
 
+@cache
+def _bodies() -> tuple[str, str]:
+    """Return the bodies of both triggers, as the owner's file creates them."""
+    sql = files(__package__).joinpath("track_changes.sql").read_text("utf-8")
+    of_statements, of_rows = re.findall(r"FUNCTION dpsql\.changed\w*\(\) .*?\$\$(.*?)\$\$;", sql, re.S)
+    return of_statements, of_rows
+
+
 def states(ask: Ask, oids: Sequence[int]) -> dict[int, State]:
     """Return the state of each table that is tracked; inside a snapshot, that of its rows there."""
     if ask(_READABLE, ()) != [(True,)]:
         return {}
-    rows = ask(_STATES, (_BODY, _BODY_OF_ROWS, list(oids)))
+    rows = ask(_STATES, (*_bodies(), list(oids)))
     return {
         int(str(oid)): tuple(state) for oid, *state in rows if state[1] is not None and state[2] is not None
     }
