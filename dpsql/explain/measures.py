@@ -14,6 +14,7 @@ from dpsql.ir.plan import MeasurePlan, Norm, PublicKeys, Shape, Threshold
 from dpsql.ir.relation import Aggregate, Filter, Join, Project, Relation, Scan, Union, Window, names_of
 from dpsql.ir.synthetic import SyntheticRows
 from dpsql.mechanisms import prefix
+from dpsql.plan.multiplied_rows import limit_of_rows
 from dpsql.policy.catalogue import Known
 from dpsql.render.english import one
 
@@ -36,6 +37,7 @@ def measure_facts(
         "fitted": planned.fitted,
         "once_in_a_group": planned.once,
         "rows_proved": owned.at_most,
+        "multiplied": limit_of_rows(planned, unit),
         "items_of_lists": list(items_counted(planned.measure.relation)),
         "relies_on": _declared(relies_on(planned.measure.relation), known),
         "ties": list(ties_of(planned.measure.relation)),

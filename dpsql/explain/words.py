@@ -82,6 +82,8 @@ def _measure_words(number: int, measure: dict[str, Any], unit: str) -> list[str]
             f"  clip bias   {one(unit)} with {many} is scaled down; margins do not show it "
             f"({measure['rows_per_unit_from']})"
         )
+    if measure["multiplied"]:
+        lines.append(f"  many rows   {measure['multiplied']}")
     if measure["weights"] and measure["model"] is None:
         lines.append(
             f"  weights     {', '.join(f'{weight:g}' for weight in measure['weights'])}, from the query"

@@ -11,6 +11,7 @@ from dpsql.ir.detail import Detail
 from dpsql.ir.plan import DetailPlan, Plan, Threshold
 from dpsql.mechanisms.found_range import few_units
 from dpsql.plan.bound_search import again_above
+from dpsql.plan.multiplied_rows import limit_of_rows
 from dpsql.render.english import one
 
 
@@ -22,33 +23,28 @@ def note_on(plan: Plan, unit: str) -> str:
         needed = [rule.units for rule in rules if isinstance(rule, Threshold)]
         if needed:
             sentences.append(f"A group is {words} when its noisy number of units reaches {max(needed):.0f}.")
-            measures = (measure for stage in stages for measure in stage.measures)
-            if any(measure.measure.added_up and isinstance(measure.rule, Threshold) for measure in measures):
+            shown = (measure for stage in stages for measure in stage.measures)
+            if any(measure.measure.added_up and isinstance(measure.rule, Threshold) for measure in shown):
                 sentences.append("Other groups are in no sum of groups, and no margin says so.")
-    rules = [measure.rule for stage in plan.stages for measure in stage.measures]
+    rules = [measure.rule for measure in plan.measures]
     least = max((rule.least for rule in rules if isinstance(rule, Threshold)), default=1)
     if least > 1:
         sentences.append(f"The policy hides groups of fewer than {least}.")
-    ties = [
-        tie
-        for stage in plan.stages
-        for measure in stage.measures
-        for tie in ties_of(measure.measure.relation)
-    ]
+    ties = [tie for measure in plan.measures for tie in ties_of(measure.measure.relation)]
     for tie in dict.fromkeys(ties):
         sentences.append(
             f"Joined by {tie}, rows of two {unit}s do not meet: the join is made within one {unit}."
         )
-    if any(measure.measure.non_negative for stage in plan.stages for measure in stage.measures):
+    limits = dict.fromkeys(limit_of_rows(measure, unit) for measure in plan.measures)
+    sentences += [f"{limit}." for limit in limits if limit]
+    if any(measure.measure.non_negative for measure in plan.measures):
         sentences.append("Sums that noise put below 0 were raised to 0: small groups add up to too much.")
-    if any(measure.rests_on_noise for stage in plan.stages for measure in stage.measures):
+    if any(measure.rests_on_noise for measure in plan.measures):
         sentences.append(
             "A number that rests on others released before it has no margin: their noise moves it too, and "
             "nobody knows how far."
         )
-    sentences += _of_details(
-        [detail for stage in plan.stages for measure in stage.measures for detail in measure.details], unit
-    )
+    sentences += _of_details([detail for measure in plan.measures for detail in measure.details], unit)
     return " ".join(sentences)
 
 

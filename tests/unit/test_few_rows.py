@@ -159,3 +159,22 @@ def test_a_unit_claims_no_more_keys_than_their_table_has_rows(
         (planned,) = plan_of(db._open(), sql, 1.0).stages[0].measures
     details = [each.detail for each in planned.details]
     assert [each.most for each in details if isinstance(each, Matching)] == [expected]
+
+
+@pytest.mark.parametrize(
+    ("sql", "said"),
+    [
+        ("SELECT COUNT(*) FROM visits v JOIN visits w USING (patient_id)", True),
+        (
+            "SELECT OPTIONS(max_rows_contributed = 5) COUNT(*) FROM visits v JOIN visits USING (patient_id)",
+            False,
+        ),
+        ("SELECT COUNT(DISTINCT v.patient_id) FROM visits v JOIN visits w USING (patient_id)", False),
+        ("SELECT COUNT(*) FROM visits v JOIN visits w USING (visit_id)", False),
+    ],
+)
+def test_a_join_that_multiplies_rows_says_what_a_limit_saves(clinic: Path, sql: str, said: bool) -> None:
+    with dpsql.connect(clinic) as db:
+        words = "OPTIONS(max_rows_contributed = 5) has 5 times less"
+        assert (words in (db.execute(sql).note or "")) == said
+        assert (words in " ".join(str(db.explain(sql)).split())) == said
