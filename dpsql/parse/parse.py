@@ -24,13 +24,13 @@ from dpsql.parse.alert_statements import (
     take_alert_question,
 )
 from dpsql.parse.allow_list import MAX_DEPTH, MAX_TEXT, QUERIES, check_depth, check_size, check_tree
-from dpsql.parse.any_values import take_any_values
 from dpsql.parse.backtracking import MOST, too_nested
 from dpsql.parse.bigquery_aggregates import clamped, take_spellings
 from dpsql.parse.explain_statement import check_explained, without_explain
 from dpsql.parse.grammar import check_grammar
 from dpsql.parse.histograms import take_histograms
 from dpsql.parse.options_clause import agreed, attach_clauses, take_clauses
+from dpsql.parse.other_spellings import take_other_spellings
 from dpsql.parse.parameters import Moment, fill, number_marks
 from dpsql.parse.samples import take_samples
 from dpsql.parse.token_checks import check_brackets, check_called, check_json_paths, check_order, check_parts
@@ -152,7 +152,7 @@ def _parse(source: Source, parameters: Sequence[Value], now: Moment) -> Query:
     tree = clamped(fill(tree, parameters, marks, now), edited.mark, clamps)
     if alert is None:
         tree, alert = take_alert_question(tree, text, of_view=statement is not None)
-    check_tree(take_any_values(take_histograms(take_samples(tree))), text)
+    check_tree(take_other_spellings(take_histograms(take_samples(tree))), text)
     check_grammar(edited.plain)
     price = statement.epsilon if isinstance(statement, Create) else None
     price = alert.epsilon if isinstance(alert, CreateAlert) else price

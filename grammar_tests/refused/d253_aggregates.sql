@@ -101,7 +101,7 @@ SELECT MODE(ward ORDER BY age) FROM patients;
 -- case: a mode within a group
 -- outcome: refused D253 at 1:8
 -- instead: SELECT MODE(ward) FROM patients
-SELECT MODE() WITHIN GROUP (ORDER BY ward) FROM patients;
+SELECT MODE() WITHIN GROUP (ORDER BY ward DESC) FROM patients;
 
 -- case: distinct pairs of values
 -- outcome: refused D253 at 1:8

@@ -111,3 +111,13 @@ SELECT COUNT(*) AS n FROM visits WHERE patient_id IS NULL;
 -- case: the missing unit replaced
 -- outcome: accepted
 SELECT COUNT(*) AS n, SUM(minutes) AS minutes FROM visits WHERE COALESCE(patient_id, 5) = 5;
+
+-- case: one of a list that is spelled out
+-- outcome: accepted
+SELECT ward, COUNT(*) AS n FROM patients
+WHERE ward = ANY(['A', 'B', NULL]) AND age <> ALL([30, 40]) AND (sex = SOME(['F']) OR NOT children = ANY([1, 2]))
+GROUP BY ward;
+
+-- case: none of a list with NULL
+-- outcome: accepted
+SELECT COUNT(*) AS n FROM patients WHERE age <> ALL([30, NULL]);
