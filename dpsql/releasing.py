@@ -29,7 +29,7 @@ from dpsql.mechanisms.strategies.rows import Listed
 from dpsql.plan.joint import file_strategies
 from dpsql.plan.noise_choice import deviation
 from dpsql.post.margins import CONFIDENCE
-from dpsql.post.notes import note_on, note_without
+from dpsql.post.notes import note_of_blank, note_on, note_without
 from dpsql.post.stages import StageOutputs
 from dpsql.release.release import from_system, release
 from dpsql.release.second_round import in_rounds
@@ -170,9 +170,12 @@ def answer_of(
     rows = so_far.answer(stage, types)
     width = len(stage.post.columns)
     margins, unknown = _margins(stage.post, rows, len(types))
+    blank = _blank(stage.post, rows, margins)
     without = _without(stage.post, types, margins, unknown)
     models = _on_models(session, plan, tables)
-    bare = [stage.post.columns[place] for place in without]
+    names = stage.post.columns
+    bare = [names[place] for place in _in_note(stage.post, types, without)]
+    notes = (models, _note(session, plan, bare, empty=not rows), note_of_blank([names[at] for at in blank]))
     return Answer(
         stage.post.columns,
         tuple(types[:width]),
@@ -181,8 +184,8 @@ def answer_of(
         cost,
         session.remaining_for(plan),
         repeated,
-        " ".join(filter(None, (models, _note(session, plan, bare, empty=not rows)))),
-        unknown,
+        " ".join(filter(None, notes)),
+        (*unknown, *blank),
         without,
         _totals(stage.post, rows),
     )
@@ -203,6 +206,15 @@ def _margins(
     endless = tuple(at for at, column in enumerate(columns) if column is not None and math.inf in column)
     known = [[None] * len(rows) if column is None else list(map(_known, column)) for column in columns]
     return list(zip(*known, strict=True)) if known else [()] * len(rows), endless
+
+
+def _blank(
+    post: Post, rows: list[tuple[Any, ...]], margins: list[tuple[float | None, ...]]
+) -> tuple[int, ...]:
+    """Return the columns of numbers that could have margins, where no row has one."""
+    found = enumerate(post.margins)
+    mine = [at for at, place in found if place is not None and all(row[at] is None for row in margins)]
+    return tuple(at for at in mine if any(row[at] is not None for row in rows))
 
 
 def _known(margin: float | None) -> float | None:
@@ -290,6 +302,12 @@ def _without(
         for place in sorted((*post.without, *bare))
         if place not in unknown and type_named(types[place]).numeric
     )
+
+
+def _in_note(post: Post, types: list[str], without: tuple[int, ...]) -> list[int]:
+    """Return the columns that a note says to have no margin: lists of numbers too."""
+    lists = (place for place in post.without if types[place].endswith("[]"))
+    return sorted({*without, *(place for place in lists if type_named(types[place][:-2]).numeric)})
 
 
 def _note(session: Session, plan: Plan, bare: list[str], empty: bool) -> str:

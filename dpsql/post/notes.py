@@ -54,8 +54,15 @@ def note_without(columns: Sequence[str]) -> str:
         return ""
     named = ", ".join(columns[:_NAMED])
     more = f" and {len(columns) - _NAMED} more" if len(columns) > _NAMED else ""
-    why = "chosen by noisy numbers, or not linear in them"
+    why = "a list, chosen by noisy numbers, not linear in them, or divided by one that may be 0"
     return f"No margin: {named}{more} ({why})."
+
+
+def note_of_blank(columns: Sequence[str]) -> str:
+    """Return the note on numbers of which no row has a margin, at this price and with so few rows."""
+    if not columns:
+        return ""
+    return f"Nobody can say how far off {', '.join(columns[:_NAMED])} may be: there is too much noise for it."
 
 
 _NAMED = 3

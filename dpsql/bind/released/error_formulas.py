@@ -28,6 +28,7 @@ _OPERATIONS: dict[type[exp.Expr], str] = {
 }
 _PARTS = ("this", "expression", "expressions", "decimals")
 _PLAIN = (exp.DataType.Type.DOUBLE, exp.DataType.Type.FLOAT)
+_WHOLE = (exp.DataType.Type.INT, exp.DataType.Type.BIGINT, exp.DataType.Type.INT128)
 
 
 def formula_of(node: exp.Expr, table: str, aliases: Mapping[str, exp.Expr]) -> Formula | None:
@@ -37,6 +38,9 @@ def formula_of(node: exp.Expr, table: str, aliases: Mapping[str, exp.Expr]) -> F
             return formula_of(node.this, table, aliases)
         case exp.Cast() if node.to.this in _PLAIN:
             return formula_of(node.this, table, aliases)
+        case exp.Cast() if not isinstance(node, exp.TryCast) and places_of(node.to) is not None:
+            rounded = formula_of(node.this, table, aliases)
+            return None if rounded is None else Operation("round", (rounded, float(places_of(node.to) or 0)))
         case exp.Literal():
             return None if node.is_string else _number(node.this)
         case exp.Column():
@@ -60,6 +64,16 @@ def formula_of(node: exp.Expr, table: str, aliases: Mapping[str, exp.Expr]) -> F
                 return None
             arguments.append(formula)
     return Operation(name, tuple(arguments))
+
+
+def places_of(type: exp.DataType) -> int | None:
+    """Return the decimal places to which a cast to this type rounds a number; None for other types."""
+    if type.this in _WHOLE:
+        return 0
+    if type.this is not exp.DataType.Type.DECIMAL:
+        return None
+    digits = [each.name for each in type.expressions]
+    return 3 if not digits else int(digits[1]) if len(digits) > 1 else 0
 
 
 def _number(text: str) -> float | None:

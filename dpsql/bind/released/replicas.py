@@ -28,6 +28,7 @@ from sqlglot import exp, parse_one
 
 from dpsql.aggregates import Need, shelf
 from dpsql.bind.expressions.aggregates import has_aggregate, is_named_aggregate
+from dpsql.bind.released.error_formulas import places_of
 from dpsql.bind.released.public_sql import aliased, column, identifier
 from dpsql.facts.released_columns import released_columns
 from dpsql.ir.measure import BEYOND, REPLICA_ID, REPLICA_NUMBER, REPLICAS, Measure, Replicated, replicas_of
@@ -294,15 +295,15 @@ _LINEAR = (exp.Add, exp.Sub, exp.Mul, exp.Neg, exp.Paren, exp.Alias)
 _ADDED = (exp.Sum, exp.Avg)
 _PICKED = (exp.Lag, exp.Lead, exp.FirstValue, exp.LastValue, exp.NthValue)
 _FLOATS = (exp.DataType.Type.DOUBLE, exp.DataType.Type.FLOAT)
-_WHOLE = (exp.DataType.Type.INT, exp.DataType.Type.BIGINT, exp.DataType.Type.INT128)
 _ROUNDS = "rounds"
-"""Marks a cast of a number with noise to a whole one: over replicas it is rounded, which fails for none."""
+"""Marks a cast of a number with noise that rounds it: over replicas it is rounded, which fails for none."""
 
 
 def _rounded(node: exp.Expr) -> exp.Expr:
-    """Return the SELECT with casts of numbers with noise to whole ones as what rounds them."""
-    for cast in [each for each in node.find_all(exp.Cast) if each.meta.get(_ROUNDS)]:
-        cast.replace(exp.Round(this=cast.this))
+    """Return the SELECT with casts that round numbers with noise as what rounds them."""
+    for cast in [each for each in node.find_all(exp.Cast) if _ROUNDS in each.meta]:
+        places = cast.meta[_ROUNDS]
+        cast.replace(exp.Round(this=cast.this, decimals=exp.Literal.number(places) if places else None))
     return node
 
 
@@ -444,16 +445,17 @@ class _Select(_Rows):
             return Kind.OPEN
         if worst is not Kind.DRAWN:
             return worst
-        to = node.to.this if isinstance(node, exp.Cast) and not isinstance(node, exp.TryCast) else None
-        if to in _WHOLE:
-            node.meta[_ROUNDS] = True
+        to = node.to if isinstance(node, exp.Cast) and not isinstance(node, exp.TryCast) else None
+        places = None if to is None else places_of(to)
+        if places is not None:
+            node.meta[_ROUNDS] = places
         first = isinstance(node, exp.Round | exp.Coalesce) or (
             isinstance(node, exp.Filter) and isinstance(node.this, _ADDED)
         )
         if (
             isinstance(node, _LINEAR)
             or (added and not isinstance(node.this, exp.Distinct | exp.Order))
-            or to in (*_FLOATS, *_WHOLE)
+            or (to is not None and (to.this in _FLOATS or places is not None))
             or (first and max(kinds[1:], default=Kind.EXACT) is Kind.EXACT)
         ):
             guards += needed
