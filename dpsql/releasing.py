@@ -170,7 +170,7 @@ def answer_of(
     rows = so_far.answer(stage, types)
     width = len(stage.post.columns)
     margins, unknown = _margins(stage.post, rows, len(types))
-    blank = _blank(stage.post, rows, margins)
+    blank = tuple(at for at in _blank(stage.post, rows, margins) if at not in unknown)
     without = _without(stage.post, types, margins, unknown)
     models = _on_models(session, plan, tables)
     names = stage.post.columns

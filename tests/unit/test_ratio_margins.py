@@ -59,3 +59,9 @@ def test_other_ratios_hold_as_often_as_they_say(db: dpsql.Connection, where: str
         held += margin is not None and abs(ratio - 4.5) <= margin
     assert margins >= least * ASKED
     assert held >= 0.9 * margins
+
+
+def test_a_number_that_rests_on_noise_is_not_said_to_have_too_much(db: dpsql.Connection) -> None:
+    answer = db.execute("SELECT COUNT(*) FROM people WHERE a > (SELECT AVG(a) FROM people)")
+    assert "rests on others" in answer.note
+    assert "too much noise" not in answer.note
