@@ -170,7 +170,8 @@ def answer_of(
     rows = so_far.answer(stage, types)
     width = len(stage.post.columns)
     margins, unknown = _margins(stage.post, rows, len(types))
-    blank = tuple(at for at in _blank(stage.post, rows, margins) if at not in unknown)
+    blank = () if _votes(plan) else _blank(stage.post, rows, margins)
+    blank = tuple(at for at in blank if at not in unknown)
     without = _without(stage.post, types, margins, unknown)
     models = _on_models(session, plan, tables)
     names = stage.post.columns
@@ -206,6 +207,11 @@ def _margins(
     endless = tuple(at for at, column in enumerate(columns) if column is not None and math.inf in column)
     known = [[None] * len(rows) if column is None else list(map(_known, column)) for column in columns]
     return list(zip(*known, strict=True)) if known else [()] * len(rows), endless
+
+
+def _votes(plan: Plan) -> bool:
+    """Whether a value is chosen by votes, which never has a margin."""
+    return any(each.detail.kind == "votes" for measure in plan.measures for each in measure.details)
 
 
 def _blank(

@@ -65,3 +65,9 @@ def test_a_number_that_rests_on_noise_is_not_said_to_have_too_much(db: dpsql.Con
     answer = db.execute("SELECT COUNT(*) FROM people WHERE a > (SELECT AVG(a) FROM people)")
     assert "rests on others" in answer.note
     assert "too much noise" not in answer.note
+
+
+def test_a_value_that_is_chosen_by_votes_has_no_margin_to_miss(db: dpsql.Connection) -> None:
+    answer = db.execute("SELECT MODE(a) FROM people")
+    assert "±" not in str(answer)
+    assert "too much noise" not in answer.note
