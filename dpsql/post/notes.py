@@ -54,7 +54,7 @@ def note_without(columns: Sequence[str]) -> str:
         return ""
     named = ", ".join(columns[:_NAMED])
     more = f" and {len(columns) - _NAMED} more" if len(columns) > _NAMED else ""
-    why = "a list, chosen by noisy numbers, not linear in them, or divided by one that may be 0"
+    why = "chosen or divided by noisy numbers, or not linear in them"
     return f"No margin: {named}{more} ({why})."
 
 
