@@ -20,9 +20,10 @@ from decimal import Decimal
 
 from dpsql.aggregates import shelf
 from dpsql.facts.conditions_met import fact_where_met
+from dpsql.facts.row_guesses import guessed
 from dpsql.facts.schema import fact_of, facts_of
 from dpsql.functions.core.literals import coerce
-from dpsql.ir.column import Fact, Interval, Kind, Number, Type, range_of
+from dpsql.ir.column import VARCHAR, Fact, Interval, Kind, Number, Type, range_of
 from dpsql.ir.relation import AggregateCall, Relation
 from dpsql.ir.scalar import Call, Literal, Scalar
 
@@ -39,7 +40,7 @@ def with_bounds(call: AggregateCall, relation: Relation) -> AggregateCall:
 
 
 def _bounded(scalar: Scalar, condition: Scalar | None, relation: Relation) -> Scalar:
-    if not isinstance(scalar, Call):
+    if not isinstance(scalar, Call) or guessed(relation, scalar):
         return scalar
     before, met = fact_of(scalar, facts_of(relation)), fact_where_met(relation, scalar, condition)
     if before.type.kind not in _NUMBERS or range_of(met) == range_of(before):
@@ -61,7 +62,9 @@ def _ends(fact: Fact) -> tuple[Literal, Literal] | None:
 
 
 def _constant(end: Number, type: Type) -> Literal | None:
+    """Return an end as a constant of the type; None where the type does not hold it, as a cast would fail."""
     if type.kind is Kind.INTEGER:
-        return coerce(Literal(int(end), type), type) if end == int(end) else None
-    value = Decimal(repr(end)) if type.kind is Kind.DECIMAL else float(end)
-    return coerce(Literal(value, type), type)
+        text = str(int(end)) if end == int(end) else ""
+    else:
+        text = format(Decimal(repr(end)), "f") if type.kind is Kind.DECIMAL else repr(float(end))
+    return coerce(Literal(text, VARCHAR), type)

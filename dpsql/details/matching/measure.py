@@ -63,7 +63,8 @@ def _likely(measure: Measure, argument: Scalar, owned: Owned) -> int | None:
     if measure.clip is not None:
         assert isinstance(measure.clip.value, int)
         rows = measure.clip.value
-    rows = least(rows, _rows_of_key(measure, argument, owned))
+    else:
+        rows = least(rows, _rows_of_key(measure, argument, owned))
     values = _values(fact_of(argument, facts_of(measure.relation)))
     if values is None or not _settled(measure, owned, ()):  # in several groups: every value in every group
         return rows
