@@ -170,8 +170,7 @@ def answer_of(
     rows = so_far.answer(stage, types)
     width = len(stage.post.columns)
     margins, unknown = _margins(stage.post, rows, len(types))
-    blank = () if _votes(plan) else _blank(stage.post, rows, margins)
-    blank = tuple(at for at in blank if at not in unknown)
+    blank = _blank(plan, rows, margins, unknown)
     without = _without(stage.post, types, margins, unknown)
     models = _on_models(session, plan, tables)
     names = stage.post.columns
@@ -209,18 +208,15 @@ def _margins(
     return list(zip(*known, strict=True)) if known else [()] * len(rows), endless
 
 
-def _votes(plan: Plan) -> bool:
-    """Whether a value is chosen by votes, which never has a margin."""
-    return any(each.detail.kind == "votes" for measure in plan.measures for each in measure.details)
-
-
 def _blank(
-    post: Post, rows: list[tuple[Any, ...]], margins: list[tuple[float | None, ...]]
+    plan: Plan, rows: list[tuple[Any, ...]], margins: list[tuple[float | None, ...]], unknown: tuple[int, ...]
 ) -> tuple[int, ...]:
-    """Return the columns of numbers that could have margins, where no row has one."""
-    found = enumerate(post.margins)
-    mine = [at for at, place in found if place is not None and all(row[at] is None for row in margins)]
-    return tuple(at for at in mine if any(row[at] is not None for row in rows))
+    """Return the columns of numbers that could have margins, where no row has one this time."""
+    if any(each.detail.kind == "votes" for measure in plan.measures for each in measure.details):
+        return ()  # what is chosen by votes never has one, and its column is as those of other numbers
+    could = [at for at, place in enumerate(plan.stages[-1].post.margins) if place is not None]
+    bare = [at for at in could if at not in unknown and all(row[at] is None for row in margins)]
+    return tuple(at for at in bare if any(row[at] is not None for row in rows))
 
 
 def _known(margin: float | None) -> float | None:

@@ -30,7 +30,7 @@ class Sum(Rule):
     def result(self, argument: Fact | None, rows: int | None, *others: Fact) -> Fact:
         assert argument is not None
         total = type_of_sum(argument.type)
-        bounds = said_range(argument)
+        bounds = said_range(argument)  # of a wide type alone: the noise of a sum would drown everything
         domain: Domain = ANYTHING
         if rows is not None and bounds.finite:
             domain = Interval(min(0, bounds.low) * rows, max(0, bounds.high) * rows)

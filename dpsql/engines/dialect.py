@@ -142,11 +142,10 @@ class Dialect(Protocol):
     def mark(
         self, function: str, argument: str, order: str, kept: Sequence[str], keys: Sequence[str]
     ) -> str | None:
-        """Print a window that is true in the one row that is picked; None where the rows are aggregated."""
-        ...
+        """Print a window that is true in the one row of a group that is picked, or in none.
 
-    def marked(self, argument: str, mark: str) -> str:
-        """Print an aggregate: the value in the one row where the column is true, NULL without one."""
+        ``in_order`` is then printed over that row alone. None where it reads all rows of the group.
+        """
         ...
 
     def window(self, function: str, arguments: Sequence[str], ignore_nulls: bool) -> str:
@@ -347,9 +346,6 @@ class _DuckDB:
         self, function: str, argument: str, order: str, kept: Sequence[str], keys: Sequence[str]
     ) -> str | None:
         return None
-
-    def marked(self, argument: str, mark: str) -> str:
-        raise AssertionError("DuckDB aggregates the rows")
 
     def window(self, function: str, arguments: Sequence[str], ignore_nulls: bool) -> str:
         return f"{function}({', '.join(arguments)}{' IGNORE NULLS' if ignore_nulls else ''})"

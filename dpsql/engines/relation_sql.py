@@ -580,10 +580,9 @@ def in_order(call: AggregateCall, source: Relation, dialect: Dialect = DUCKDB, m
             of values that the aggregate is given is the same for every order of the rows.
     Test    tests/privacy/test_picked_rows.py
     """
-    if mark:
-        argument, _, _ = _picked(call, source, dialect)
-        return dialect.marked(argument, quote(mark))
     argument, by, kept = _picked(call, source, dialect)
+    if mark:
+        by, kept = "", [quote(mark)]
     filtered = f" FILTER (WHERE {' AND '.join(kept)})" if kept else ""
     read = Reading(dialect=dialect)
     others = [scalar_sql(scalar, source, read) for scalar in call.others]

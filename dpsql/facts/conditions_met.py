@@ -23,8 +23,8 @@ from collections.abc import Mapping
 from typing import TypeAlias
 
 from dpsql.facts.schema import fact_of, facts_of, narrow
-from dpsql.ir.column import Fact
-from dpsql.ir.relation import Aggregate, Filter, Join, JoinKind, Project, Relation, Window
+from dpsql.ir.column import Fact, Kind
+from dpsql.ir.relation import Aggregate, Filter, Join, JoinKind, Named, Project, Relation, Window
 from dpsql.ir.scalar import MOST_NODES, Call, Ref, Scalar, conjuncts, has_more_nodes, refs, replace_refs
 
 Keys: TypeAlias = Mapping[int, Scalar]
@@ -57,9 +57,13 @@ def conditions_on(relation: Relation, keys: Keys) -> list[Scalar]:
             return conditions_on(source, _through(keys, {column.name: column.scalar for column in columns}))
         case Aggregate(source, columns):
             inside = _through(keys, {column.name: column.scalar for column in columns})
+            changed = {each.name for each in columns if _is_changed(each, relation)}
             above, below = facts_of(relation), facts_of(source)
             same = (
-                i for i, key in inside.items() if fact_of(key, below).type == fact_of(keys[i], above).type
+                i
+                for i, key in inside.items()
+                if fact_of(key, below).type == fact_of(keys[i], above).type
+                and (isinstance(keys[i], Ref) or refs(keys[i]).isdisjoint(changed))
             )
             return conditions_on(source, {i: inside[i] for i in same})
         case Window(source, _):
@@ -71,6 +75,12 @@ def conditions_on(relation: Relation, keys: Keys) -> list[Scalar]:
             return found + (conditions_on(right, _within(keys, right)) if inner else [])
         case _:
             return []
+
+
+def _is_changed(key: Named, grouped: Aggregate) -> bool:
+    """Whether a function may tell a group's key from a value that it is made of: 0.0 stands for -0.0 too."""
+    above, below = fact_of(Ref(key.name), facts_of(grouped)), fact_of(key.scalar, facts_of(grouped.input))
+    return above.type != below.type or above.type.kind is Kind.FLOAT
 
 
 def conditions_below(relation: Relation) -> list[tuple[Relation, Scalar]]:

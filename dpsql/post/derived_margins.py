@@ -105,8 +105,12 @@ def denominators(formula: Formula) -> list[Formula]:
     if not isinstance(formula, Operation):
         return []
     inside = [each for argument in formula.arguments for each in denominators(argument)]
-    divides = formula.name == "/" and columns_in(formula.arguments[1])
-    return [*inside, formula.arguments[1]] if divides else inside
+    if formula.name == "power":
+        base, exponent = formula.arguments
+        below = [] if isinstance(exponent, float) and exponent >= 0 else [base]
+    else:
+        below = [formula.arguments[1]] if formula.name == "/" else []
+    return inside + [each for each in below if columns_in(each)]
 
 
 def derived(

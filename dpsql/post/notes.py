@@ -52,17 +52,20 @@ def note_without(columns: Sequence[str]) -> str:
     """Return the note on numbers that are computed in a way that gives no margin."""
     if not columns:
         return ""
-    named = ", ".join(columns[:_NAMED])
-    more = f" and {len(columns) - _NAMED} more" if len(columns) > _NAMED else ""
     why = "chosen or divided by noisy numbers, or not linear in them"
-    return f"No margin: {named}{more} ({why})."
+    return f"No margin: {_listed(columns)} ({why})."
 
 
 def note_of_blank(columns: Sequence[str]) -> str:
     """Return the note on numbers of which no row has a margin, at this price and with so few rows."""
     if not columns:
         return ""
-    return f"Nobody can say how far off {', '.join(columns[:_NAMED])} may be: there is too much noise for it."
+    return f"Nobody can say how far off {_listed(columns)} may be: there is too much noise for it."
+
+
+def _listed(columns: Sequence[str]) -> str:
+    more = f" and {len(columns) - _NAMED} more" if len(columns) > _NAMED else ""
+    return ", ".join(columns[:_NAMED]) + more
 
 
 _NAMED = 3

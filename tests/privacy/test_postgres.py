@@ -78,16 +78,16 @@ PICKED = (
     *(
         f"SELECT v, COUNT(*) FROM (SELECT id, {picked} AS v FROM visits GROUP BY id) GROUP BY v"
         for picked in (
-            "FIRST(kind ORDER BY cost DESC NULLS FIRST)",
+            "FIRST(visit % 9 ORDER BY visit % 5 DESC NULLS FIRST, visit)",
             "LAST(kind ORDER BY cost, visit)",
-            "LAST(kind ORDER BY visit % 7) FILTER (WHERE visit % 3 = 1)",
-            "ANY_VALUE(CASE WHEN visit % 4 > 1 THEN kind END ORDER BY visit % 5)",
-            "ARG_MIN(kind, CASE WHEN cost > 200 THEN cost END)",
-            "ARG_MAX(kind, visit % 10)",
+            "LAST(visit % 9 ORDER BY visit % 7) FILTER (WHERE visit % 3 = 1)",
+            "ANY_VALUE(CASE WHEN visit % 4 > 1 THEN visit % 9 END ORDER BY visit % 5)",
+            "ARG_MIN(CASE WHEN visit % 3 = 0 THEN 'x' WHEN visit % 3 = 1 THEN kind END, visit % 10)",
+            "ARG_MAX(visit % 9, visit % 10)",
         )
     ),
     "SELECT SUM(c), COUNT(c), COUNT_IF(d) FROM (SELECT id, LAST(cost ORDER BY kind) AS c,"
-    " FIRST(cost > 100 ORDER BY visit % 11) AS d FROM visits GROUP BY id)",
+    " FIRST(visit % 2 = 1 ORDER BY visit % 11) AS d FROM visits GROUP BY id)",
 )
 
 
@@ -135,6 +135,21 @@ def test_exact_tables_are_those_of_duckdb(clinic: Clinic, tmp_path: Path, sql: s
         assert tables[0] == tables[1]
         assert tables[0]
         assert here.execute(sql).columns == there.execute(sql).columns
+
+
+def test_a_planted_row_that_the_filter_leaves_out_is_found(
+    clinic: Clinic, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mark = dialect.Postgres.mark
+
+    def unfiltered(self: dialect.Postgres, *given: Any) -> str | None:
+        function, argument, order, _, keys = given
+        return mark(self, function, argument, order, (), keys)
+
+    monkeypatch.setattr(dialect.Postgres, "mark", unfiltered)
+    (filtered,) = (sql for sql in PICKED if "FILTER" in sql)
+    with pytest.raises(AssertionError):
+        test_exact_tables_are_those_of_duckdb(clinic, tmp_path, filtered)
 
 
 def test_a_repeat_is_free_until_the_rows_change(clinic: Clinic, tmp_path: Path) -> None:

@@ -148,6 +148,7 @@ def test_null_stands_in_many_rows_of_a_unique_column(tmp_path: Path, source: str
         ("SELECT v.kind, COUNT(DISTINCT v.visit_id)", ROWS),
         ("SELECT w.kind, COUNT(DISTINCT v.visit_id)", ROWS * ROWS),  # a visit may be in several groups
         ("SELECT COUNT(DISTINCT v.cost)", ROWS * ROWS),
+        ("SELECT OPTIONS(max_rows_contributed = 60) COUNT(DISTINCT v.visit_id)", 60),
     ],
 )
 def test_a_unit_claims_no_more_keys_than_their_table_has_rows(

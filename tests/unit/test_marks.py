@@ -2,34 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import duckdb
 import pytest
 
 import dpsql
 from dpsql.parse.marks import marked, with_names
-
-POLICY = """
-[budget]
-epsilon = 100
-delta = 1e-6
-[unit]
-table = "people"
-key = "id"
-[tables.people.columns]
-id = {}
-age = { range = [0, 100] }
-"""
-
-
-@pytest.fixture
-def db(tmp_path: Path) -> dpsql.Connection:
-    path = tmp_path / "people.duckdb"
-    with duckdb.connect(str(path)) as connection:
-        connection.execute("CREATE TABLE people AS SELECT i AS id, i % 90 AS age FROM range(3000) AS t(i)")
-    path.with_suffix(".toml").write_text(POLICY)
-    return dpsql.connect(path)
 
 
 def test_marks_keep_their_places_and_may_come_again() -> None:
@@ -52,33 +28,36 @@ def test_names_stand_where_values_may() -> None:
 @pytest.mark.parametrize(
     ("sql", "given"),
     [
-        ("SELECT COUNT(*) FROM people WHERE age > $2 AND age < $1", (60, 20)),
-        ("SELECT COUNT(*) FROM people WHERE age > $low AND age < $high", {"high": 60, "low": 20}),
-        ("SELECT COUNT(*) FROM people WHERE age > :low AND age < :high", {"low": 20, "high": 60, "no": 1}),
+        ("SELECT COUNT(*) FROM patients WHERE age > $2 AND age < $1", (60, 20)),
+        ("SELECT COUNT(*) FROM patients WHERE age > $low AND age < $high", {"high": 60, "low": 20}),
+        ("SELECT COUNT(*) FROM patients WHERE age > :low AND age < :high", {"low": 20, "high": 60, "no": 1}),
     ],
 )
 def test_they_are_the_same_question_as_one_with_constants(
     db: dpsql.Connection, sql: str, given: tuple[int, ...] | dict[str, int]
 ) -> None:
-    with db:
-        first = db.execute("SELECT COUNT(*) FROM people WHERE age > 20 AND age < 60")
-        again = db.execute(sql, given)
-        assert (again.repeated, again.rows) == (True, first.rows)
+    first = db.execute("SELECT COUNT(*) FROM patients WHERE age > 20 AND age < 60")
+    again = db.execute(sql, given)
+    assert (again.repeated, again.rows) == (True, first.rows)
 
 
 @pytest.mark.parametrize(
     ("sql", "given", "why"),
     [
-        ("SELECT COUNT(*) FROM people WHERE age > $1", (1, 2), r"last parameter is \$1, and 2 values were"),
-        ("SELECT COUNT(*) FROM people WHERE age > $3", (1,), r"last parameter is \$3, and 1 value was"),
-        ("SELECT COUNT(*) FROM people WHERE age > $low", {"high": 1}, "this parameter has no value"),
-        ("SELECT COUNT(*) FROM people WHERE age > :low", {"high": 1}, "this parameter has no value"),
-        ("SELECT COUNT(*) FROM people WHERE age > $low", (1,), "this parameter has no value"),
-        ("SELECT COUNT(*) FROM people WHERE age > ? AND id < $n", {"n": 1}, "2 question marks, and 1 value"),
+        ("SELECT COUNT(*) FROM patients WHERE age > $1", (1, 2), r"last parameter is \$1, and 2 values were"),
+        ("SELECT COUNT(*) FROM patients WHERE age > $3", (1,), r"last parameter is \$3, and 1 value was"),
+        ("SELECT COUNT(*) FROM patients WHERE age > $low", {"high": 1}, "this parameter has no value"),
+        ("SELECT COUNT(*) FROM patients WHERE age > :low", {"high": 1}, "this parameter has no value"),
+        ("SELECT COUNT(*) FROM patients WHERE age > $low", (1,), "this parameter has no value"),
+        (
+            "SELECT COUNT(*) FROM patients WHERE age > ? AND patient_id < $n",
+            {"n": 1},
+            "2 question marks, and 1 value",
+        ),
     ],
 )
 def test_a_parameter_without_a_value_is_refused(
     db: dpsql.Connection, sql: str, given: tuple[int, ...] | dict[str, int], why: str
 ) -> None:
-    with db, pytest.raises(dpsql.Error, match=why):
+    with pytest.raises(dpsql.Error, match=why):
         db.execute(sql, given)

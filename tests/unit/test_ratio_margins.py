@@ -20,17 +20,18 @@ key = "id"
 id = {}
 a = { range = [0, 10] }
 b = { range = [-10, 10] }
+c = { range = [-10, 10] }
 """
 ASKED = 300
 
 
 @pytest.fixture(scope="module")
 def db(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dpsql.Connection]:
-    """SUM(b) is about -10, 0 and 3,000; its noise at epsilon 1 deviates by about 40."""
+    """SUM(b) is 0; where two sums are asked for at epsilon 1, each deviates by about 70."""
     path = tmp_path_factory.mktemp("ratios") / "people.duckdb"
     with duckdb.connect(str(path)) as connection:
         connection.execute(
-            "CREATE TABLE people AS SELECT i AS id, i % 10 AS a, i % 3 - 1 AS b FROM range(3000) AS t(i)"
+            "CREATE TABLE people AS SELECT i AS id, i % 10 AS a, i % 3 - 1 AS b, 1 AS c FROM range(3000) t(i)"
         )
     path.with_suffix(".toml").write_text(POLICY)
     with dpsql.connect(path) as opened:
@@ -42,15 +43,15 @@ def db(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dpsql.Connection]:
 )
 def test_a_ratio_by_what_may_be_zero_has_no_margin(db: dpsql.Connection, spelled: str) -> None:
     answers = [db.execute(f"SELECT {spelled} FROM people", epsilon=1 + n / 1e6) for n in range(20)]
-    bare = [answer for answer in answers if answer.margins == [(None,)]]
+    bare = [answer for answer in answers if answer.margins == [(None,)] and answer.rows != [(None,)]]
     assert len(bare) >= 15  # a denominator may come out large
     assert all("± ?" in str(answer) and "too much noise" in answer.note for answer in bare)
 
 
-@pytest.mark.parametrize(("where", "least"), [("b = 1 AND id < 360", 0.2), ("b = 1", 1.0)])
+@pytest.mark.parametrize(("where", "least"), [("id < 200", 0.5), ("true", 1.0)])
 def test_other_ratios_hold_as_often_as_they_say(db: dpsql.Connection, where: str, least: float) -> None:
-    """Of 120 rows the denominator is three of its deviations: some answers have a margin, and these hold."""
-    sql = f"SELECT SUM(a) / SUM(b) FROM people WHERE {where}"
+    """Of 200 rows the denominator is about three of its deviations: most answers have a margin."""
+    sql = f"SELECT SUM(a) / SUM(c) FROM people WHERE {where}"
     held = margins = 0
     for n in range(ASKED):
         answer = db.execute(sql, epsilon=1 + n / 1e6)

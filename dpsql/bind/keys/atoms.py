@@ -166,9 +166,7 @@ class Cutter:
         if last - first >= MOST_COMBINATIONS or max(-first, last) > 3_000_000:
             return None
         sql = f"SELECT CAST(DATE '1970-01-01' + range::INTEGER AS TIMESTAMP) FROM range({first}, {last + 1})"
-        midnight = Call(
-            "midnight", (scalar,)
-        )  # another atom than the moments themselves, where few are listed
+        midnight = Call("midnight", (scalar,))  # another atom than the moments, where few are listed
         return self._named(midnight, fact, last - first + 1, sql)
 
     def _named(

@@ -42,6 +42,9 @@ _SUMMED = 1e280
 _DAY = re.compile(r"-?infinity|\d{4}-\d\d-\d\d")
 _MOMENT = re.compile(r"-?infinity|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d{1,6})?")
 
+_PICKING = ("first", "last", "any_value")
+"""What picks one row of a group (``in_order`` of aggregates)."""
+
 
 class Postgres:
     """The dialect of one database: ``tables`` are SELECTs of the columns that are read, by their names.
@@ -209,17 +212,24 @@ class Postgres:
         return total if function == "sum" else f"{total} / nullif(count({word}{cell}){over}, 0)"
 
     def in_order(self, function: str, argument: str, order: str, filtered: str, others: Sequence[str]) -> str:
-        raise NotVetted(f"{function} within a unit")
+        """The value in the row that is marked: an array of one."""
+        if aggregates()[function].in_order not in _PICKING:
+            raise NotVetted(f"{function} within a unit")
+        return f"(array_agg({argument}){filtered})[1]"
 
     def mark(
         self, function: str, argument: str, order: str, kept: Sequence[str], keys: Sequence[str]
     ) -> str | None:
-        """The first or the last row in an order by all that a query can see.
+        """The first or the last row in an order by all that a query can see, of those that are kept.
 
-        array_agg(x ORDER BY ...) would do, but an array of more than a gigabyte fails, which tells of a unit
-        with many long texts. A window spills.
+        Claim   one row of a group is marked if any is kept, and none otherwise; nothing fails on any rows.
+        Proof   The rows of a part have one group and all are kept, or none is: their numbers run from one to
+                their count, so one of them is numbered so. What is aggregated is then one value: an array of
+                all values of a group fails beyond a gigabyte, which would tell of a unit with many long
+                texts. A window spills.
+        Test    tests/privacy/test_postgres.py
         """
-        if (rule := aggregates()[function].in_order) not in ("first", "last", "any_value"):
+        if (rule := aggregates()[function].in_order) not in _PICKING:
             return None
         if rule == "any_value":
             kept = [*kept, f"({argument}) IS NOT NULL"]
@@ -228,9 +238,6 @@ class Postgres:
         over = f"PARTITION BY {parts}" if parts else ""
         place = f"count(*) OVER ({over})" if rule == "last" else "1"
         return f"{f'{meets} AND ' if meets else ''}row_number() OVER ({over}{order}) = {place}"
-
-    def marked(self, argument: str, mark: str) -> str:
-        return f"(array_agg({argument}) FILTER (WHERE {mark}))[1]"
 
     def window(self, function: str, arguments: Sequence[str], ignore_nulls: bool) -> str:
         if ignore_nulls:

@@ -200,9 +200,6 @@ class Spark:
     ) -> str | None:
         return None
 
-    def marked(self, argument: str, mark: str) -> str:
-        raise NotVetted("a row that is picked within a unit")
-
     def window(self, function: str, arguments: Sequence[str], ignore_nulls: bool) -> str:
         if ignore_nulls:
             raise NotVetted("IGNORE NULLS")

@@ -64,8 +64,8 @@ def _negative(literal: Literal) -> Literal | None:
             return None
         case int(value):
             return number_literal(str(-value))
-        case float(value):
-            return Literal(-value, literal.type)
+        case float(value):  # -0.0 is no constant: it equals 0.0, but 1 / 0.0 is not 1 / -0.0
+            return Literal(-value, literal.type) if value else None
         case Decimal():
             return Literal(with_one_zero(literal.value.copy_negate()), literal.type)
         case _:
