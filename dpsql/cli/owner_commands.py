@@ -16,6 +16,7 @@ from pathlib import Path
 from dpsql.accounting import Budget
 from dpsql.accounting.blocks import BlocksWanted
 from dpsql.accounting.ledger import Ledger
+from dpsql.cli.doubtful_rows import doubtful_rows
 from dpsql.dbapi.connection import beside
 from dpsql.engines import Engine
 from dpsql.engines.open_database import open_database
@@ -24,7 +25,6 @@ from dpsql.errors import InterfaceError
 from dpsql.facts.missing_bounds import all_missing_bounds
 from dpsql.ir.bound import MissingBound
 from dpsql.ir.column import Categories, Kind, Listed, bounded_range
-from dpsql.ir.relation import unit_types
 from dpsql.policy.catalogue import Catalogue, Known, KnownTable
 from dpsql.policy.check import changed, compare, declared_blocks, declared_keys, known, snapshot
 from dpsql.policy.draft import draft as drafted
@@ -136,12 +136,13 @@ def checked(policy: Policy, engine: Engine, database: str) -> str:
             seen = seen_by(ranged, policy, rule.name)
             if seen is not ranged:
                 check_all_views(policy, seen, engine, sealed)
-    read = (*engine.misread(), *_spelled_alike(tables, engine), *_undeclared(tables, engine))
-    spots = (*read, *weak_spots(policy, tables))
+    catalogue = engine.describe()
+    read = (*engine.misread(), *doubtful_rows(policy, tables, engine))
+    spots = (*read, *weak_spots(policy, tables, catalogue))
     warnings = [f"decide    {warning}" for warning in spots]
     lines = [
         *summary(policy, tables, views, database).split("\n"),
-        *hidden(tables, engine.describe()),
+        *hidden(tables, catalogue),
         *warnings,
     ]
     return printable("\n".join(map(_fitted, lines)))
@@ -154,30 +155,6 @@ def _fitted(line: str) -> str:
     return textwrap.fill(
         line, width(), subsequent_indent=" " * 10, break_long_words=False, break_on_hyphens=False
     )
-
-
-def _undeclared(tables: Known, engine: Engine) -> Iterator[str]:
-    """Warn of columns of which many values are none of those declared: misspelt, or of another scale."""
-    for table in (table for table in tables.tables if not table.public):
-        declared = [column for column in table.columns if column.name not in table.found]
-        for name in engine.strays(table.name, declared):
-            yield (
-                f"{table.name}.{name}: more than one row in a hundred has a value that is not declared; such "
-                "rows are in no group of it, and sums clip them: clean what is misspelt"
-            )
-
-
-def _spelled_alike(tables: Known, engine: Engine) -> Iterator[str]:
-    """Warn of columns that hold units under two spellings: each is protected as if it were one of two."""
-    texts = any(each.kind is Kind.TEXT for each in unit_types(tables.unit_type))
-    for table in tables.tables if texts else ():
-        own = tuple(column.name for column in table.columns if column.name in table.unit_columns)
-        if own and engine.is_spelled_alike(table.name, own):
-            named = " and ".join(f"{table.name}.{name}" for name in own)
-            yield (
-                f"some values of {named} differ only in case or blanks: if they are one "
-                f"{tables.unit}, it counts as two, and is protected half as well; clean them"
-            )
 
 
 def hidden(visible: Known, catalogue: Catalogue) -> list[str]:

@@ -15,13 +15,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray  # numpy loads its typing apart, and slowly
 
     from dpsql.engines.contents import Contents
+    from dpsql.engines.rows_of_units import Misfits
     from dpsql.ir.column import Column, Interval, Value
     from dpsql.ir.export import ExactExport, ExportPlan
     from dpsql.ir.plan import MeasurePlan
     from dpsql.ir.table import ExactTable
     from dpsql.ir.unit_blocks import UnitBlocks, UnitHolder
     from dpsql.ir.votes import Examples, VotePlan
-    from dpsql.policy.catalogue import Catalogue, FoundView, Key
+    from dpsql.policy.catalogue import Catalogue, FoundView, Key, KnownTable
 
 
 Texts = tuple[str | None, ...]
@@ -82,6 +83,13 @@ class Engine(Protocol):
 
     def strays(self, table: str, columns: Sequence[Column]) -> list[str]:
         """Return the columns of which many values are not declared; only the owner may see this."""
+        ...
+
+    def misfits(self, table: KnownTable, holder: KnownTable | None) -> Misfits:
+        """Return how the rows of a private table fit its units; only the owner may see this.
+
+        ``holder`` has a row for each unit, if there is such a table.
+        """
         ...
 
     def is_readable(self, table: str, columns: Sequence[Column]) -> bool:

@@ -24,12 +24,13 @@ from dpsql.engines.database_names import named_by_header
 from dpsql.engines.declared_values import many_strays_sql
 from dpsql.engines.identifiers import TEXTED, fetched, quote, table_sql, text
 from dpsql.engines.open_files import Held, changed, hold, is_aside, let_go
+from dpsql.engines.rows_of_units import Misfits, misfits_of, misfits_sql
 from dpsql.engines.spill import spill_folder
 from dpsql.engines.value_checks import legal_sql
 from dpsql.errors import DatabaseError, interrupted, refuse
 from dpsql.ir.column import Column, Interval, Kind, Value, decimal_size, type_named
 from dpsql.ir.relation import Columns
-from dpsql.policy.catalogue import Catalogue, ForeignKey, FoundColumn, FoundTable, FoundView, Key
+from dpsql.policy.catalogue import Catalogue, ForeignKey, FoundColumn, FoundTable, FoundView, Key, KnownTable
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -450,6 +451,11 @@ class DuckDB:
         with self._reading():
             [found] = self._all(f"SELECT {many} FROM {table_sql(table)}")
         return [name for name, is_many in zip(names, found, strict=True) if is_many]
+
+    def misfits(self, table: KnownTable, holder: KnownTable | None) -> Misfits:
+        with self._reading():
+            [shares] = self._all(misfits_sql(table, holder, table_sql))
+        return misfits_of(shares)
 
     def is_readable(self, table: str, columns: Sequence[Column]) -> bool:
         generated = {column.name for column in self._definitions.get(table, ()) if column.generated}

@@ -27,6 +27,8 @@ from dpsql.policy.resolve import type_of
 _PEOPLE = {
     *("person", "people", "patient", "customer", "client", "user", "member", "employee", "staff", "student"),
     *("subscriber", "citizen", "resident", "account", "household", "taxpayer", "voter", "participant"),
+    *("rider", "driver", "passenger", "guest", "tenant", "worker", "pupil", "donor", "borrower", "buyer"),
+    *("player", "learner", "inhabitant", "beneficiary", "applicant", "respondent", "cardholder"),
 }
 
 _DEVICES = {"device", "email", "mail", "phone", "mobile", "ssn", "passport", "iban", "visitor", "cookie"}
@@ -164,6 +166,32 @@ def names_people(unit: Guess) -> bool:
 def names_a_person(column: str) -> bool:
     """Whether a column is named like what tells people apart: user_id, patient no, email."""
     return _is_named_after(column, _PEOPLE | _DEVICES)
+
+
+def is_of_people(table: FoundTable, column: str) -> bool:
+    """Whether a table, or the column that tells its rows apart, is named like people."""
+    return _is_of_people(table) or names_a_person(column)
+
+
+def people_in(table: FoundTable, unit: Guess) -> Iterator[str]:
+    """Yield the columns of a table that are named like people, but for those of the unit."""
+    known = {fold(column.name) for column in unit.columns}
+    for column in table.columns:
+        if fold(column.name) not in known and tells_apart(column) and _is_named_after(column.name, _PEOPLE):
+            yield column.name
+
+
+def may_be_another(table: FoundTable, column: str, unit: Guess) -> bool:
+    """Whether a column is named like a key, but not like the unit's: payment_id beside riders.rider_id."""
+    assert unit.table is not None
+    led = {each.name for columns in (*_references(table, unit), _refers(table, unit)) for each in columns}
+    words = {singular(fold(_unqualified(unit.table.name)))}
+    return (
+        column not in led
+        and named_like_a_key(column)
+        and not names_a_person(column)
+        and not _is_named_after(column, words)
+    )
 
 
 def _named(tables: Iterable[FoundTable], known: set[str], words: set[str]) -> Iterator[str]:

@@ -1,6 +1,9 @@
 """What a policy allows that its owner may not have meant: ``policy check`` says it, and the owner decides.
 
 events is public, and events.user_id may name a customer
+incidents is public, and incidents.trip_id leads to rows of trips
+each trip is one unit, and a rider with several is protected in each alone
+payments.payment_id is the unit, and is named like a key of payments
 delta is more than one in about 20,000 customers
 epsilon = 1,000 in all
 """
@@ -10,54 +13,116 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dpsql.ir.relation import names_of
-from dpsql.policy.catalogue import Known
+from dpsql.policy.catalogue import Catalogue, FoundTable, Known, KnownTable
 from dpsql.policy.model import BudgetRule, Policy
 from dpsql.policy.names import fold
-from dpsql.policy.unit_guesses import names_a_person
+from dpsql.policy.unit_guesses import (
+    Guess,
+    is_of_people,
+    may_be_another,
+    named_like_a_key,
+    names_a_person,
+    people_in,
+)
+from dpsql.render.english import one
 
 _LARGE = 50.0
 """A budget of a larger epsilon in all is one that hardly anybody means."""
 
 
-def weak_spots(policy: Policy, tables: Known) -> Iterator[str]:
+def weak_spots(policy: Policy, tables: Known, catalogue: Catalogue) -> Iterator[str]:
     """Yield sentences on what the owner should decide once more."""
-    yield from _public_people(tables)
-    yield from _no_people(policy, tables)
+    found = {table.name: table for table in catalogue.tables}
+    private = [table for table in tables.tables if not table.public]
+    for table in (table for table in tables.tables if table.public):
+        yield from _public_people(table, private, tables.unit)
+        yield from _public_rows(found[table.name], private, tables.unit)
+    yield from _no_people(policy, tables.unit)
+    holder = None if policy.unit.table is None else tables.table(policy.unit.table)
+    if holder is not None and holder.unit_column is not None:
+        columns = {column.name: column for column in found[holder.name].columns}
+        key, *more = (columns[name] for name in names_of(holder.unit_column))
+        unit = Guess(found[holder.name], key, tuple(more))
+        yield from _people_behind(unit, tables.unit)
+        for table in private:
+            if table is not holder and not table.links:
+                yield from _another_key(table, found[table.name], unit, tables.unit)
     yield from _of_budget(policy.budget, tables.unit, policy.unit.about)
 
 
-def _public_people(tables: Known) -> Iterator[str]:
-    """Warn of public tables whose columns are named like the unit, or like people."""
+def _public_people(table: KnownTable, private: list[KnownTable], unit: str) -> Iterator[str]:
+    """Warn of a public table whose columns are named like the unit, or like people."""
     units = {
-        fold(name)
-        for table in tables.tables
-        if not table.public and table.unit_column is not None
-        for name in names_of(table.unit_column)
+        fold(name) for each in private if each.unit_column is not None for name in names_of(each.unit_column)
     }
-    for table in tables.tables:
-        named = [
-            column.name
-            for column in table.columns
-            if table.public and (fold(column.name) in units or names_a_person(column.name))
-        ]
-        if named:
-            columns = " and ".join(f"{table.name}.{name}" for name in named)
-            yield (
-                f"{table.name} is public, and {columns} may name people: all of its rows are shown to "
-                f"every analyst as they are; if they are about {tables.unit}s, give it a unit"
-            )
+    named = [
+        column.name for column in table.columns if fold(column.name) in units or names_a_person(column.name)
+    ]
+    if named:
+        columns = " and ".join(f"{table.name}.{name}" for name in named)
+        yield (
+            f"{table.name} is public, and {columns} may name people: all of its rows are shown to "
+            f"every analyst as they are; if they are about {unit}s, give it a unit"
+        )
 
 
-def _no_people(policy: Policy, tables: Known) -> Iterator[str]:
+def _public_rows(table: FoundTable, private: list[KnownTable], unit: str) -> Iterator[str]:
+    """Warn of a public table with a column that leads to the rows of a private one, by its key."""
+    for other in private:
+        leading = {
+            name: key
+            for each in table.foreign
+            if fold(each.table) == fold(other.name)
+            for name, key in zip(names_of(each.column), names_of(each.key), strict=True)
+        }
+        keys = {fold(key[0]): key[0] for key in other.keys if len(key) == 1}
+        for column in table.columns:
+            if named_like_a_key(column.name) and fold(column.name) != "id" and fold(column.name) in keys:
+                leading.setdefault(column.name, keys[fold(column.name)])
+        for name, key in leading.items():
+            if key not in other.unit_columns:
+                yield (
+                    f"{table.name} is public, and {table.name}.{name} leads to rows of {other.name}: all of "
+                    f"its rows are shown to every analyst as they are; if they are about {unit}s, give it a "
+                    f'unit: unit = {{ column = "{name}", references = "{other.name}.{key}" }}'
+                )
+
+
+def _no_people(policy: Policy, unit: str) -> Iterator[str]:
     """Warn of a unit that is a value of columns of which none is named like people."""
     if policy.unit.table is not None or policy.unit.column is None:
         return
     columns = names_of(policy.unit.column)
     if not any(map(names_a_person, columns)):
         yield (
-            f"each {' and '.join(columns)} is one {tables.unit}: a person with several of them is protected "
+            f"each {' and '.join(columns)} is one {unit}: a person with several of them is protected "
             "in each alone, and not in all together"
         )
+
+
+def _people_behind(unit: Guess, word: str) -> Iterator[str]:
+    """Warn of a unit that is no person, where a column of its table names one: the rider of a trip."""
+    assert unit.table is not None
+    if is_of_people(unit.table, unit.key.name):
+        return
+    for name in people_in(unit.table, unit):
+        yield (
+            f"each row of {unit.table.name} is one {word}: a person in {unit.table.name}.{name} with several "
+            "of them is protected in each alone, and not in all together"
+        )
+
+
+def _another_key(table: KnownTable, found: FoundTable, unit: Guess, word: str) -> Iterator[str]:
+    """Warn of a column that says whose a row is, but is named like the key of something else."""
+    assert unit.table is not None
+    assert table.unit_column is not None
+    for name in names_of(table.unit_column):
+        if may_be_another(found, name, unit):
+            yield (
+                f"{table.name}.{name} says whose a row is, and is not named like {unit.table.name}."
+                f"{unit.key.name}: if it is the key of something else, {one(word)} with several of them is "
+                "protected in each alone, and not in all together"
+            )
 
 
 def _of_budget(budget: BudgetRule, unit: str, about: int | None) -> Iterator[str]:

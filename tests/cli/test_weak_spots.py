@@ -1,4 +1,4 @@
-"""What ``policy check`` asks the owner to decide once more: public people, large deltas, units of nobody."""
+"""What ``policy check`` asks the owner to decide once more: public people, rows of nobody, large deltas."""
 
 from __future__ import annotations
 
@@ -110,8 +110,124 @@ def test_values_that_are_not_declared(
     with duckdb.connect(str(shop)) as connection:
         connection.execute(f"CREATE TABLE bills (customer_id INTEGER, x {kind})")
         connection.execute(f"INSERT INTO bills SELECT 1, {values} FROM range(1000) AS t(i)")
-    tables = OF_CUSTOMERS + '[tables.bills]\nunit = { column = "customer_id" }\nrows_per_unit = 9\n'
+    tables = OF_CUSTOMERS + '[tables.bills]\nunit = { column = "customer_id" }\nrows_per_unit = 1000\n'
     found = decided(shop, capsys, f"{tables}[tables.bills.columns]\nx = {{ {declared} }}\n")
     assert [line.partition(" has ")[0] for line in found] == [
         "decide    bills.x: more than one row in a hundred"
     ] * said
+
+
+RIDES = """
+CREATE TABLE riders (rider_id INTEGER PRIMARY KEY);
+INSERT INTO riders SELECT i FROM range(1, 101) AS t(i);
+CREATE TABLE trips (trip_id INTEGER PRIMARY KEY, rider_id INTEGER, station_id INTEGER);
+INSERT INTO trips SELECT i, CASE WHEN i > {nobodys} THEN 1 + i % 100 END, i % 20 FROM range(1000) AS t(i);
+CREATE TABLE payments (payment_id INTEGER PRIMARY KEY, trip_id INTEGER, rider_id INTEGER, of_rider INTEGER);
+INSERT INTO payments SELECT i, {trip}, 1 + i % {riders}, 1 + i % 100 FROM range(1000) AS t(i);
+CREATE TABLE incidents (trip_id INTEGER, id INTEGER, bike INTEGER REFERENCES trips (trip_id));
+"""
+
+OF_RIDERS = """
+[tables.riders]
+[tables.trips]
+unit = { column = "rider_id" }
+rows_per_unit = ROWS
+key = "trip_id"
+[tables.payments]
+unit = { UNIT }
+rows_per_unit = 1000
+"""
+
+
+def rides(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    *,
+    unit: str = 'column = "rider_id"',
+    rows: int = 10,
+    more: str = "",
+    of_unit: str = 'table = "riders"\nkey = "rider_id"',
+    **made: object,
+) -> list[str]:
+    path = tmp_path / "rides.duckdb"
+    with duckdb.connect(str(path)) as connection:
+        connection.execute(RIDES.format(**{"nobodys": -1, "trip": "i", "riders": 100} | made))
+    tables = OF_RIDERS.replace("UNIT", unit).replace("ROWS", str(rows)) + more
+    return decided(path, capsys, tables, unit=of_unit)
+
+
+def test_rows_that_are_all_of_riders_have_nothing_to_decide(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert rides(tmp_path, capsys) == []
+
+
+@pytest.mark.parametrize(
+    ("nobodys", "said"),
+    [(9, None), (10, "one row in a hundred"), (100, "one row in ten"), (500, "one row in two")],
+)
+def test_rows_of_nobody(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], nobodys: int, said: str | None
+) -> None:
+    """Of a thousand, those up to this number."""
+    found = rides(tmp_path, capsys, nobodys=nobodys)
+    assert [line.partition(",")[0] for line in found] == [
+        f"decide    trips: more than {said} is of no customer"
+    ] * (said is not None)
+
+
+def test_rows_that_lead_to_nobody(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A payment of a trip that does not exist, or whose rider is NULL."""
+    through = 'column = "trip_id", references = "trips.trip_id"'
+    assert rides(tmp_path, capsys, unit=through) == []
+    (tmp_path / "rides.duckdb").unlink()
+    nobodys, lost = rides(tmp_path, capsys, unit=through, trip="CASE WHEN i % 2 = 0 THEN i END", nobodys=15)
+    assert nobodys.startswith("decide    trips: more than one row in a hundred is of no customer")
+    assert "payments: more than one row in two is of no customer, since payments.trip_id is NULL, or" in lost
+
+
+@pytest.mark.parametrize(("rows", "said"), [(10, None), (9, "one row in a hundred"), (4, "one row in two")])
+def test_rows_beyond_rows_per_unit(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], rows: int, said: str | None
+) -> None:
+    """Each rider has ten trips."""
+    found = rides(tmp_path, capsys, rows=rows)
+    assert [line.partition(":")[2].partition(" is")[0] for line in found] == [f" more than {said}"] * bool(
+        said
+    )
+    assert all(f"is beyond rows_per_unit = {rows}" in line for line in found)
+
+
+@pytest.mark.parametrize(
+    ("unit", "riders", "told"),
+    [
+        ('column = "payment_id"', 100, ("none of riders.rider_id", "not named like riders.rider_id")),
+        ('column = "rider_id"', 100, ()),
+        ('column = "rider_id"', 1000, ("none of riders.rider_id",)),
+        ('column = "of_rider"', 100, ()),
+        ('column = "trip_id"', 100, ("none of riders.rider_id", "not named like riders.rider_id")),
+    ],
+)
+def test_units_that_are_no_riders(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], unit: str, riders: int, told: tuple[str, ...]
+) -> None:
+    found = rides(tmp_path, capsys, unit=unit, riders=riders)
+    assert len(found) == len(told)
+    assert all(words in line for line, words in zip(found, told, strict=True))
+
+
+def test_public_rows_that_lead_to_private_ones(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """By a foreign key, or by a column that is named like a key of theirs; ``id`` may be anything."""
+    found = rides(tmp_path, capsys, more="[tables.incidents]\npublic = true\n")
+    assert ["incidents.bike leads to rows of trips" in line for line in found] == [True, False]
+    assert "incidents.trip_id leads to rows of trips" in found[1]
+    assert 'unit = { column = "trip_id", references = "trips.trip_id" }' in found[1]
+
+
+def test_a_unit_behind_which_there_are_people(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each trip is protected, and no rider is."""
+    path = tmp_path / "rides.duckdb"
+    with duckdb.connect(str(path)) as connection:
+        connection.execute(RIDES.format(nobodys=-1, trip="i", riders=100))
+    (line,) = decided(path, capsys, "[tables.trips]\n", unit='table = "trips"\nkey = "trip_id"')
+    assert "a person in trips.rider_id with several of them is protected in each alone" in line

@@ -6,7 +6,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,9 @@ from dpsql.engines.postgres import dialect
 from dpsql.engines.postgres.functions import RENDERS
 from dpsql.engines.postgres.texts import MOST_BYTES
 from dpsql.engines.postgres.url import PostgresUrl, postgres_url
+from dpsql.engines.rows_of_units import Misfits
 from dpsql.ir.column import VARCHAR, Categories, Column, Fact, Interval, type_named
+from dpsql.ir.relation import Link
 
 pytestmark = needs_postgres
 
@@ -368,6 +370,20 @@ def test_the_owner_is_told_of_values_that_are_not_declared(clinic: Clinic, tmp_p
     with dpsql.connect(clinic.url, clinic.policy, tmp_path / "pg.ledger") as db:
         assert db._open().engine.strays("people", declared) == ["ward"]
         assert db._open().engine.strays("people", []) == []
+
+
+def test_the_owner_is_told_of_rows_that_fit_no_unit(clinic: Clinic, tmp_path: Path) -> None:
+    """One person has more visits than count; as the unit, most visits are no person, or lead to none."""
+    for database in (clinic.url, clinic.file):
+        with dpsql.connect(database, clinic.policy, tmp_path / f"{type(database).__name__}.ledger") as db:
+            opened = db._open()
+            people, visits = (opened.known.table(name) for name in ("people", "visits"))
+            assert visits is not None
+            by_visit = replace(visits, unit_column="visit")
+            through = replace(visits, links=(Link("visit", "people", "id"),))
+            found = [opened.engine.misfits(each, people) for each in (visits, by_visit, through)]
+            assert found == [Misfits(beyond=10), Misfits(unknown=2), Misfits(nobody=2)]
+            assert opened.engine.misfits(by_visit, None) == Misfits()
 
 
 @pytest.mark.parametrize(("more", "code"), [(0, ""), (1, "D602")])

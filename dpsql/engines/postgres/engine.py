@@ -37,11 +37,12 @@ from dpsql.engines.postgres.url import PostgresUrl
 from dpsql.engines.postgres.versions import State, states
 from dpsql.engines.postgres.vetted import check_measure
 from dpsql.engines.postgres.walls import check_rights, check_session, identity
+from dpsql.engines.rows_of_units import Misfits, misfits_of, misfits_sql
 from dpsql.engines.units_sql import CHUNK, units_sql
 from dpsql.engines.vetted_rows import before_its_rows
 from dpsql.errors import DatabaseError, interrupted, refuse
 from dpsql.ir.column import Column, Interval, Kind, Type, Value, type_named
-from dpsql.policy.catalogue import Catalogue, FoundView, Key
+from dpsql.policy.catalogue import Catalogue, FoundView, Key, KnownTable
 from dpsql.policy.model import Policy
 from dpsql.policy.names import fold
 
@@ -237,6 +238,10 @@ class PostgresEngine:
         [found] = self._ask(f"SELECT {many} FROM {self._rows(table)}")
         return [name for name, is_many in zip(names, found, strict=True) if is_many]
 
+    def misfits(self, table: KnownTable, holder: KnownTable | None) -> Misfits:
+        [shares] = self._ask(misfits_sql(table, holder, self._selected))
+        return misfits_of(shares)
+
     def is_readable(self, table: str, columns: Sequence[Column]) -> bool:
         """No numeric is NaN, no text too long, no moment later than DuckDB's last, which finishes answers."""
         types = self._types(table)
@@ -413,7 +418,10 @@ class PostgresEngine:
     # ---- readings ----------------------------------------------------------------------------------
 
     def _rows(self, table: str) -> str:
-        return f"({self._relations[self._spelled(table)].select()}) AS t"
+        return f"{self._selected(table)} AS t"
+
+    def _selected(self, table: str) -> str:
+        return f"({self._relations[self._spelled(table)].select()})"
 
     def _types(self, table: str) -> dict[str, Type]:
         columns = self._relations[self._spelled(table)].columns
