@@ -72,8 +72,7 @@ def _misfits(table: KnownTable, holder: KnownTable | None, unit: str, engine: En
     if shares.beyond is not None:
         yield (
             f"{table.name}: {_SHARES[shares.beyond]} is beyond rows_per_unit = {table.rows}: answers are too "
-            "low by about as much, and their margins do not show it; a larger number costs more noise, and "
-            "without one it is found privately"
+            "low by about as much, and their margins do not show it; if it is left out, it is found privately"
         )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache
 from typing import Any, TypeAlias
@@ -11,19 +11,26 @@ from typing import Any, TypeAlias
 from dpsql.aggregates import shelf
 from dpsql.detail_kinds import part
 from dpsql.facts.origin import Origin, origins_of
-from dpsql.ir.column import bounded_range
+from dpsql.facts.row_guesses import clipped_by_rows
+from dpsql.facts.schema import fact_of, facts_of
+from dpsql.ir.column import Interval, bounded_range
 from dpsql.ir.measure import Finish
 from dpsql.ir.plan import MeasurePlan, Noise
+from dpsql.ir.scalar import Scalar
 from dpsql.ir.statistic import CELLS, Part, Statistic
 from dpsql.ir.table import ReleasedTable
 from dpsql.late_numpy import np
 from dpsql.mechanisms import mechanism, prefix
+from dpsql.plan.measure_facts import rows_declared_in
 from dpsql.policy.catalogue import Known
 from dpsql.post.finish import finish as finished
 from dpsql.post.single_sums import delivered
 
 BoundsFrom: TypeAlias = Callable[[frozenset[Origin]], list[str]]
 """From the columns that an argument reads to where their bounds come from."""
+
+Axes: TypeAlias = Sequence[tuple[Scalar, float | int, float | int]]
+"""Arguments of an aggregate, with their bounds."""
 
 
 def bounds_from(known: Known) -> BoundsFrom:
@@ -39,7 +46,7 @@ def bounds_from(known: Known) -> BoundsFrom:
 def column_facts(
     finish: Finish, planned: MeasurePlan, known: Known, told: BoundsFrom | None = None
 ) -> dict[str, Any]:
-    facts = _facts(finish, planned, told or bounds_from(known))
+    facts = _facts(finish, planned, known, told or bounds_from(known))
     if "expected_error" in facts:  # a count within 25.3 of the truth is within 25
         facts["expected_error"] = delivered(float(facts["expected_error"]), finish.type)
     if planned.without_margins:
@@ -48,7 +55,7 @@ def column_facts(
     return facts
 
 
-def _facts(finish: Finish, planned: MeasurePlan, told: BoundsFrom) -> dict[str, Any]:
+def _facts(finish: Finish, planned: MeasurePlan, known: Known, told: BoundsFrom) -> dict[str, Any]:
     if finish.places:
         return _of_detail(finish, planned)
     statistics = [planned.measure.statistics[cells[0]] for cells in finish.statistics]
@@ -66,10 +73,10 @@ def _facts(finish: Finish, planned: MeasurePlan, told: BoundsFrom) -> dict[str, 
         "cells": cells,
     }
     if statistics[0].part in CELLS:
-        return facts | _of_cells(finish, statistics[0], planned, told)
+        return facts | _of_cells(finish, statistics[0], planned, known, told)
     if last.argument is not None and last.part in (Part.VALUE, Part.REST):
         facts["bounds"] = [low, high]
-        facts["bounds_from"] = told(origins_of(planned.measure.relation, last.argument))
+        facts |= _bounds_from([(last.argument, last.low, last.high)], planned, known, told)
     deviations, (_, clip) = planned.deviations(), planned.bound
     if deviations is not None:
         wide = deviations[:, finish.statistics[0][0]].max()
@@ -123,7 +130,20 @@ _EVEN = {Part.BERNSTEIN: (1 / 3, 1 / 3, 1 / 3), Part.LAGRANGE: (1 / 6, 2 / 3, 1 
 """Share of each cell, for values that are distributed uniformly over their range."""
 
 
-def _of_cells(finish: Finish, first: Statistic, planned: MeasurePlan, told: BoundsFrom) -> dict[str, Any]:
+def _bounds_from(axes: Axes, planned: MeasurePlan, known: Known, told: BoundsFrom) -> dict[str, Any]:
+    """Return where bounds come from: columns, and the rows of a unit where they end a number of these."""
+    relation = planned.measure.relation
+    said = [each for argument, _, _ in axes for each in told(origins_of(relation, argument))]
+    for argument, low, high in axes:
+        ends = fact_of(argument, facts_of(relation)).domain
+        if clipped_by_rows(relation, argument) and ends == Interval(low, high):
+            return {"bounds_from": [*said, rows_declared_in(planned.measure, known)], "clipped_by_rows": True}
+    return {"bounds_from": said}
+
+
+def _of_cells(
+    finish: Finish, first: Statistic, planned: MeasurePlan, known: Known, told: BoundsFrom
+) -> dict[str, Any]:
     """Return the facts on moments; the error is simulated for 1,000 rows, uniform over the ranges."""
     axes = [] if first.argument is None else [(first.argument, first.low, first.high)]
     axes += [] if first.other is None else [(first.other.argument, first.other.low, first.other.high)]
@@ -143,9 +163,7 @@ def _of_cells(finish: Finish, first: Statistic, planned: MeasurePlan, told: Boun
     error = {"expected_error_at_1000_rows": float(margins[0])} if math.isfinite(margins[0]) else {}
     return error | {
         "bounds": [end for _, *ends in read for end in _on_line(finish, *ends)],
-        "bounds_from": [
-            each for argument, _, _ in read for each in told(origins_of(planned.measure.relation, argument))
-        ],
+        **_bounds_from(read, planned, known, told),
         "scale": float(planned.noise.scale / first.most),
         "sensitivity": float(planned.noise.sensitivity / first.most),
     }

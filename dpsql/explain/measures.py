@@ -166,7 +166,7 @@ def _always(planned: MeasurePlan, rule: Threshold) -> str:
 
 def _bounded(planned: MeasurePlan, unit: str) -> str:
     if planned.shape is Shape.ROWS:
-        return f"an enforced key: one {unit} has a bounded number of rows here, nothing is clipped away"
+        return f"an enforced key: one {unit} has a bounded number of rows here, none is left out"
     norm = "sum of absolute values (L1)" if planned.bound[0] is Norm.L1 else "Euclidean norm (L2)"
     text = f"a clip of each {unit}'s whole vector, over all groups and columns, in {norm}"
     if planned.groups is not None:

@@ -183,6 +183,8 @@ def _column_words(column: dict[str, Any], unit: str) -> str:
         ends = column["bounds"]
         ranges = " and ".join(f"[{low:g}, {high:g}]" for low, high in zip(ends[::2], ends[1::2], strict=True))
         parts.append(f"values clamped to {ranges} from {', '.join(column['bounds_from']) or 'the query'}")
+    if column.get("clipped_by_rows"):
+        parts.append(f"{one(unit)} with more rows is counted at that end, and margins do not show it")
     return "; ".join([*parts, *noise_words(column)])
 
 

@@ -9,9 +9,13 @@ guaranteed to be.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
+from dataclasses import replace
 
-from dpsql.facts.schema import facts_of
+from dpsql.facts.ownership import Owned, ownership_of
+from dpsql.facts.schema import fact_of, facts_of
+from dpsql.ir.column import Fact, Interval
 from dpsql.ir.relation import Aggregate, Filter, Join, Project, Relation, Scan, Union, Window
 from dpsql.ir.scalar import Scalar, conjuncts, refs
 
@@ -24,6 +28,50 @@ _COUNTS = frozenset(
 def guessed(relation: Relation, scalar: Scalar) -> bool:
     """Whether a scalar's range depends on guessed rows per unit or on a found bound."""
     return any(_is_guessed(relation, name) for name in refs(scalar))
+
+
+def clipped_by_rows(relation: Relation, scalar: Scalar) -> bool:
+    """Whether the number of guessed rows per unit ends a scalar's range: no condition or function does."""
+    facts = facts_of(relation)
+    wider = {name: _without_end(facts[name]) for name in refs(scalar) if _is_of_rows(relation, name)}
+    return bool(wider) and fact_of(scalar, facts | wider).domain != fact_of(scalar, facts).domain
+
+
+def _without_end(fact: Fact) -> Fact:
+    low = fact.domain.low if isinstance(fact.domain, Interval) else -math.inf
+    return replace(fact, domain=Interval(low if low >= 0 else -math.inf, math.inf))
+
+
+def _is_of_rows(relation: Relation, name: str) -> bool:
+    match relation:
+        case Filter(source, _):
+            return _keeps_range(relation, source, name) and _is_of_rows(source, name)
+        case Join(_, left, right) | Union(left, right):
+            sides = [side for side in (left, right) if name in facts_of(side)]
+            return any(_keeps_range(relation, side, name) and _is_of_rows(side, name) for side in sides)
+        case Project(source, columns):
+            return any(clipped_by_rows(source, column.scalar) for column in columns if column.name == name)
+        case Window(source, call) if name != call.name:
+            return _is_of_rows(source, name)
+        case Window(source, call):
+            return call.function in _COUNTS and _is_open(source)
+        case Aggregate(source, _, calls):
+            mine = [call for call in calls if call.name == name]
+            if any(call.function in _COUNTS for call in mine):
+                return _is_open(source)
+            return any(clipped_by_rows(source, call.argument) for call in mine if call.argument is not None)
+        case _:
+            return False
+
+
+def _is_open(relation: Relation) -> bool:
+    """Whether no key says how many rows a unit has at most."""
+    owned = ownership_of(relation)
+    return isinstance(owned, Owned) and owned.at_most is None
+
+
+def _keeps_range(relation: Relation, source: Relation, name: str) -> bool:
+    return facts_of(relation)[name].domain == facts_of(source)[name].domain
 
 
 def _is_guessed(relation: Relation, name: str) -> bool:

@@ -312,12 +312,13 @@ def _rows(measure: Measure, known: Known, owned: Owned, public: Public) -> tuple
         return 1, KEYS_ALONE
     if clip is None or (clip.name == "max_groups_contributed" and _settled(measure, owned)):
         rows, most = None if owned.rows is None else owned.rows // measure.copies, most_rows(measure.uncopied)
-        return most, _policy_source(measure, known) if most == rows else THEIR_VALUES
+        return most, rows_declared_in(measure, known) if most == rows else THEIR_VALUES
     assert isinstance(clip.value, int)
     return clip.value, f"{clip.name} in the query"
 
 
-def _policy_source(measure: Measure, known: Known) -> str:
+def rows_declared_in(measure: Measure, known: Known) -> str:
+    """Return what says how many rows of a unit count in full: the policy, or a bound that was found."""
     scanned = {scan.table for scan in scans(measure.relation)}
     names = [table.name for table in known.tables if table.name in scanned and "" in table.found]
     if names:
