@@ -31,7 +31,7 @@ from dpsql.ir.column import Categories, Interval, Kind, as_text
 from dpsql.ir.measure import Finish
 from dpsql.ir.plan import MeasurePlan, Plan, PublicKeys, Threshold
 from dpsql.ir.relation import Relation
-from dpsql.ir.scalar import Literal, Ref, refs
+from dpsql.ir.scalar import Call, Literal, Ref, Scalar, conjuncts, refs
 from dpsql.lazy_dataclass import dataclass
 from dpsql.policy.catalogue import Known
 
@@ -70,7 +70,9 @@ def _of_conditions(plan: Plan) -> Iterator[Doubt]:
         found = never_met(planned.measure.relation)
         if found is not None:
             relation, condition = found
-            declared = filter(None, (_declared(relation, name) for name in sorted(refs(condition))))
+            declared = filter(
+                None, (_declared(relation, condition, name) for name in sorted(refs(condition)))
+            )
             words = ("no declared value meets the conditions", ", and ".join(declared))
             said = ": ".join(filter(None, words))
             yield Doubt(planned, False, said, said, unmet=True)
@@ -79,11 +81,13 @@ def _of_conditions(plan: Plan) -> Iterator[Doubt]:
             yield Doubt(planned, False, said, said, unmet=True)
 
 
-def _declared(relation: Relation, name: str) -> str | None:
+def _declared(relation: Relation, condition: Scalar, name: str) -> str | None:
     """Say which values a column has; None of a column that is computed, or of any value."""
     fact, columns = facts_of(relation)[name], {column for _, column in origins_of(relation, Ref(name))}
     if len(columns) != 1:
         return None
+    if Call("is_null", (Ref(name),)) in conjuncts(condition):
+        return f"{columns.pop()} is never NULL in the rows that count"
     match fact.domain:
         case Categories(values) if values:
             few = [literal_sql(Literal(value, fact.type)) for value in values[:_FEW]]

@@ -3,6 +3,7 @@
     sex = 'female'                        sex is one of 'F', 'M'
     seen >= DATE '2031-01-01'             seen is from 2020-01-01 to 2025-12-31
     sex = 'F' AND sex = 'M'
+    rider_id IS NULL                      rows without a rider are nobody's, and never count
 
 It is for advice alone: rows may break their declarations, and nothing that is computed depends on it.
 """
@@ -64,6 +65,8 @@ def never_true(relation: Relation, condition: Scalar) -> bool:
             return _never(relation, value, ">=", low) or _never(relation, value, "<=", high)
         case Call("in", (value, *listed)):
             return all(_never(relation, value, "=", each) for each in listed)
+        case Call("is_null", (value,)):
+            return not fact_of(value, facts_of(relation)).nullable
         case _:
             return False
 

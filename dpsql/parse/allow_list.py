@@ -19,6 +19,7 @@ from dpsql.aggregates import by_name
 from dpsql.errors import Error, refuse
 from dpsql.ir.source import Span
 from dpsql.parse.other_aggregates import INSTEAD
+from dpsql.parse.other_functions import ELSEWHERE, instead_of
 from dpsql.parse.spans import span_of
 from dpsql.parse.vocabulary import FUNCTIONS, UNVETTED
 
@@ -251,19 +252,21 @@ def unknown_function(name: str, span: Span | None) -> Error:
         )
     better = {name for name, said in INSTEAD.items() if said.startswith("write ")}
     known = sorted((FUNCTIONS | OWN) - better)
+    elsewhere = _CLAUSE if folded == "options" else ELSEWHERE.get(folded)
     close = _MEANT.get(folded) or difflib.get_close_matches(folded.removeprefix("anon_"), known, 1, 0.75)
     return refuse(
         "D204",
         f"there is no function {name}",
         span,
-        help=_CLAUSE if folded == "options" else f"did you mean {close[0]}?" if close else _VETTED,
+        help=elsewhere or (f"did you mean {close[0]}?" if close else _VETTED),
     )
 
 
 def _instead(name: str) -> str:
     """Return what to write instead of an unvetted function or aggregate."""
-    if name in INSTEAD:
-        return INSTEAD[name]
+    known = instead_of(name)
+    if known is not None:
+        return known
     if name.startswith(("read_", "parquet", "glob", "sniff", "query", "json_execute", "arrow_", "pandas_")):
         return "read a table or a view of the policy, by its name: SELECT ... FROM t"
     if name.startswith(("duckdb_", "pragma_", "stats", "current_", "getvariable")):

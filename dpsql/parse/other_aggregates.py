@@ -29,7 +29,8 @@ INSTEAD: dict[str, str] = {
     "combine_aggr": "aggregate the rows themselves: SUM(x), AVG(x)",
     "count_star": "write COUNT(*)",
     "decimal_average": "write AVG(x)",
-    "entropy": "compute it on blocks of units: DP_SAMPLE(entropy(x), 0, 10)",
+    "entropy": "compute it of numbers on blocks of units: DP_SAMPLE(entropy(x), 0, 10); or count the values, "
+    "and compute it from their shares: SELECT x, COUNT(*) AS n FROM ... GROUP BY x",
     "kurtosis": "compute it on blocks of units: DP_SAMPLE(kurtosis(x), -3, 30)",
     "kurtosis_pop": "compute it on blocks of units: DP_SAMPLE(kurtosis_pop(x), -3, 30)",
     "lttb": "plot a mean per period: SELECT date_trunc('month', t) AS month, AVG(x) FROM ... GROUP BY month",

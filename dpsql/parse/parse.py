@@ -211,8 +211,13 @@ def _unreadable(error: ParseError, text: str) -> Error:
     span = Span(max(0, min(end, len(text)) - width), min(end, len(text)))
     complaint = (first.get("description") or "it does not parse").partition(" but got <")[0]
     complaint = complaint.partition(" for <")[0].rstrip(".")
-    behind = text[span.start : span.end].upper() == "OPTIONS"
-    order = "check the spelling and the order of the clauses"
+    word = text[span.start : span.end].upper()
+    advice = "check the spelling and the order of the clauses"
+    if word == "OPTIONS":
+        advice = "write OPTIONS(...) directly after SELECT"
+    elif word.startswith(("ORDER", "LIMIT")) and text.lstrip()[:5].upper() == "PIVOT":
+        advice = "write the PIVOT in parentheses: FROM (PIVOT ... GROUP BY x) ORDER BY x"
+    elif text[: span.start].upper().split()[-2:] == ["SELECT", "TOP"]:
+        advice = f"write LIMIT {word} at the end"
     label = complaint[:1].lower() + complaint[1:]
-    advice = "write OPTIONS(...) directly after SELECT" if behind else order
     return refuse("D101", "this SQL cannot be parsed", span, label=label, help=advice)

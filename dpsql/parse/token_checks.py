@@ -25,24 +25,46 @@ from sqlglot.tokenizer_core import Token, TokenType
 from dpsql.errors import refuse
 from dpsql.ir.source import Span
 
+_PARTS = {"year", "quarter", "month", "week", "isoweek", "day", "hour", "minute", "second"}
 _TAKE_PARTS = {"date_trunc", "datetrunc", "date_diff", "datediff"}
 
 
 def check_parts(tokens: Sequence[Token]) -> None:
     """Refuse an unquoted name as the date part of these functions."""
-    for called, opened, part, behind in zip(tokens, tokens[1:], tokens[2:], tokens[3:], strict=False):
+    for place, (called, opened) in enumerate(zip(tokens, tokens[1:], strict=False)):
         if called.text.casefold() not in _TAKE_PARTS or opened.token_type is not TokenType.L_PAREN:
             continue
-        constant = part.token_type in (TokenType.STRING, TokenType.PLACEHOLDER)
-        if called.token_type is TokenType.STRING or constant or behind.token_type is not TokenType.COMMA:
+        part, behind = _name_at(tokens, place + 2)
+        constant = len(part) == 1 and part[0].token_type in (TokenType.STRING, TokenType.PLACEHOLDER)
+        is_followed = behind < len(tokens) and tokens[behind].token_type is TokenType.COMMA
+        if called.token_type is TokenType.STRING or constant or not is_followed:
             continue
+        instead = _part_first(called.text.lower(), part, tokens[behind + 1 :])
         raise refuse(
             "D205",
             f"the date part of {called.text.lower()} must be a constant",
-            Span(part.start, part.end + 1),
+            Span(part[0].start, part[-1].end + 1),
             label="this is a name, so it would be the value of a column",
-            help="write it in quotes: 'month', 'day', ...",
+            help=instead or "write it in quotes: 'month', 'day', ...",
         )
+
+
+def _name_at(tokens: Sequence[Token], place: int) -> tuple[Sequence[Token], int]:
+    """Return the tokens of a name, as in t.x, or of one other word; and the place behind them."""
+    end = place + 1
+    while tokens[end : end + 1] and tokens[end].token_type is TokenType.DOT:
+        end += 2
+    return tokens[place:end], end
+
+
+def _part_first(name: str, first: Sequence[Token], rest: Sequence[Token]) -> str | None:
+    """Return what to write instead of date_trunc(day, MONTH) and date_diff(b, a, DAY), as BigQuery has it."""
+    said = "".join(token.text for token in first)
+    if name in ("date_diff", "datediff"):
+        other, behind = _name_at(rest, 0)
+        said, rest = f"{''.join(token.text for token in other)}, {said}", rest[behind + 1 :]
+    part = rest[0].text.casefold() if rest else ""
+    return f"write the part first, in quotes: {name}('{part}', {said})" if part in _PARTS else None
 
 
 def check_order(tokens: Sequence[Token]) -> None:

@@ -30,3 +30,13 @@ SELECT FROM patients WHERE ward = 'A';
 -- outcome: refused D101 at 1:44
 -- instead: SELECT OPTIONS(epsilon = 0.5) COUNT(*) FROM patients WHERE smoker
 SELECT COUNT(*) FROM patients WHERE smoker OPTIONS(epsilon = 0.5);
+
+-- case: an order behind PIVOT
+-- outcome: refused D101 at 1:69
+-- instead: FROM (PIVOT patients ON ward IN ('A', 'B') USING COUNT(*) GROUP BY smoker) ORDER BY smoker
+PIVOT patients ON ward IN ('A', 'B') USING COUNT(*) GROUP BY smoker ORDER BY smoker;
+
+-- case: TOP
+-- outcome: refused D101 at 1:12
+-- instead: SELECT COUNT(*) FROM patients LIMIT 4
+SELECT TOP 4 COUNT(*) FROM patients;

@@ -90,6 +90,16 @@ SELECT COUNT(date_trunc(kind, visited_on)) FROM visits;
 -- outcome: refused D205 at 1:25
 SELECT COUNT(date_trunc(month, d)) FROM (SELECT patient_id, born AS d, city AS month FROM patients);
 
+-- case: a part of a date at the end
+-- outcome: refused D205 at 1:25
+-- instead: SELECT COUNT(date_trunc('month', v.visited_on)) FROM visits v
+SELECT COUNT(DATE_TRUNC(v.visited_on, MONTH)) FROM visits v;
+
+-- case: a part of a difference at the end
+-- outcome: refused D205 at 1:23
+-- instead: SELECT AVG(date_diff('day', registered, born)) FROM patients
+SELECT AVG(DATE_DIFF(born, registered, DAY)) FROM patients;
+
 -- case: a difference in a column's part
 -- outcome: refused D205 at 1:21
 SELECT SUM(datediff(kind, visited_on, visited_on)) FROM visits;

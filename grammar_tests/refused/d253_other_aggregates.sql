@@ -79,6 +79,11 @@ SELECT sem(age) FROM patients;
 -- instead: SELECT QUANTILE_CONT(age, 0.9) FROM patients
 SELECT reservoir_quantile(age, 0.9) FROM patients;
 
+-- case: several quantiles at once
+-- outcome: refused D253 at 1:8
+-- instead: SELECT QUANTILE_CONT(age, 0.5) FROM patients
+SELECT APPROX_QUANTILES(age, 4) FROM patients;
+
 -- case: points to draw
 -- outcome: refused D251 at 1:8
 -- instead: SELECT date_trunc('month', registered) AS month, AVG(income) FROM patients GROUP BY month

@@ -257,6 +257,8 @@ def test_keys_that_show_are_more_than_nothing(opened: Opened) -> None:
         ("age // 10 = 13 OR age < 0", "age is from 0 to 120"),
         ("60 > age AND 130 <= age", "age is from 0 to 120"),
         ("height > 1000", "height is from 0 to 250"),
+        ("patient_id IS NULL", "patient_id is never NULL in the rows that count"),
+        ("patient_id IS NULL AND age > 3", "patient_id is never NULL in the rows that count"),
     ],
 )
 def test_conditions_that_no_declared_row_meets_are_doubted(
@@ -305,6 +307,14 @@ def test_joined_rows_must_meet_the_conditions_of_both_sides(opened: Opened) -> N
     both = f"SELECT COUNT(*) FROM ({older} UNION ALL {older.format(130)})"
     assert db.price(both.format(120), epsilon=1.0).unmet
     assert not db.price(both.format(10), epsilon=1.0).unmet
+
+
+def test_rows_that_a_join_keeps_may_lack_the_other_side(opened: Opened) -> None:
+    """The unit of a visit is never NULL, but that of a patient's visits may be."""
+    db = opened(None)
+    assert db.price("SELECT COUNT(*) FROM visits WHERE patient_id IS NULL", epsilon=1.0).unmet
+    kept = "patients p LEFT JOIN visits v USING (patient_id) WHERE v.patient_id IS NULL"
+    assert not db.price(f"SELECT COUNT(*) FROM {kept}", epsilon=1.0).unmet
 
 
 def test_how_many_rows_a_patient_has_is_no_promise(opened: Opened) -> None:

@@ -19,6 +19,12 @@ def tree(sql: str) -> exp.Expr:
     ("one", "other"),
     [
         ("SELECT mode() WITHIN GROUP (ORDER BY x) FROM t", "SELECT MODE(x) FROM t"),
+        ("SELECT SAFE_DIVIDE(SUM(x), COUNT(*)) FROM t", "SELECT (SUM(x) / NULLIF(COUNT(*), 0)) FROM t"),
+        ("SELECT SAFE_DIVIDE(x + 1, y - 1) * 2 FROM t", "SELECT ((x + 1) / NULLIF(y - 1, 0)) * 2 FROM t"),
+        (
+            "SELECT SAFE_DIVIDE(1, SAFE_DIVIDE(x, y)) FROM t",
+            "SELECT (1 / NULLIF((x / NULLIF(y, 0)), 0)) FROM t",
+        ),
         ("SELECT x FROM t WHERE x = ANY([1, 2])", "SELECT x FROM t WHERE x IN (1, 2)"),
         ("SELECT x FROM t WHERE x = some(ARRAY[1, y])", "SELECT x FROM t WHERE x IN (1, y)"),
         ("SELECT x FROM t WHERE y OR x <> All([1])", "SELECT x FROM t WHERE y OR NOT x IN (1)"),

@@ -23,6 +23,7 @@ from dpsql.ir.relation import AggregateCall, OrderedCall, Ordering, Relation
 from dpsql.ir.scalar import Call, Literal, Scalar
 from dpsql.ir.source import Span
 from dpsql.parse.other_aggregates import INSTEAD
+from dpsql.parse.other_functions import instead_of
 from dpsql.parse.samples import Sample
 from dpsql.parse.spans import span_of
 
@@ -260,7 +261,8 @@ def _alternative(name: str) -> str:
         return f"write {by_name()[name].example}"
     if name in ("max", "min"):
         return f"write {name.upper()}(x); of several, a quantile: QUANTILE_CONT(x, 0.99)"
-    return INSTEAD.get(name, "COUNT, SUM, AVG, MEDIAN, STDDEV, CORR and REGR_SLOPE are answered, with FILTER")
+    answered = "COUNT, SUM, AVG, MEDIAN, STDDEV, CORR and REGR_SLOPE are answered, with FILTER"
+    return instead_of(name) or answered
 
 
 def has_aggregate(node: exp.Expr | None) -> bool:

@@ -31,6 +31,7 @@ from dpsql.ir.relation import Relation
 from dpsql.ir.scalar import Call, Literal, Ref, Scalar
 from dpsql.ir.source import Span
 from dpsql.parse.other_aggregates import INSTEAD
+from dpsql.parse.other_functions import instead_of
 from dpsql.parse.spans import span_of
 
 MOST_LISTED = 998
@@ -285,7 +286,7 @@ class Scalars:
                 f"{name} is not answered over private rows",
                 self.span(node),
                 label="it is not on the list of vetted functions",
-                help=_instead_of(node),
+                help=instead_of(name) or _instead_of(node),
             )
         arguments = [self._bind(argument) for argument in reading.arguments]
         if reading.name == "cast" and self._is_cast_already(arguments[0], reading.type):
