@@ -87,8 +87,20 @@ def select(ctx: Context, node: exp.Select, env: Mapping[str, Cte]) -> Private | 
     source.where(joined.queries)
     bound = private_select(ctx, node, source, env)
     if joined.kept is not None and not (isinstance(bound, Open) and inner_join_suffices(ctx, joined.kept)):
-        clause.refuse_kept(joined.kept)
+        clause.refuse_kept(joined.kept, _key_of_nulls(ctx, joined.kept) if isinstance(bound, Open) else None)
     return bound
+
+
+def _key_of_nulls(ctx: Context, kept: Kept) -> str | None:
+    """Return the name of a key of the public table that is NULL in some rows, which the join loses."""
+    measure = ctx.measures[-1]
+    facts = facts_of(measure.relation)
+    for title, key in zip(measure.titles, measure.keys, strict=False):
+        if refs(key.scalar) <= kept.public.keys():
+            ours, theirs = (fact_of(key.scalar, each) for each in (facts, kept.public))
+            if theirs.nullable and ours == replace(theirs, nullable=False):
+                return title
+    return None
 
 
 def inner_join_suffices(ctx: Context, kept: Kept) -> bool:

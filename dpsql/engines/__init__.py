@@ -15,8 +15,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray  # numpy loads its typing apart, and slowly
 
     from dpsql.engines.contents import Contents
+    from dpsql.engines.public_columns import PublicColumns
     from dpsql.engines.rows_of_units import Misfits
-    from dpsql.ir.column import Column, Interval, Value
+    from dpsql.ir.column import Column, Value
     from dpsql.ir.export import ExactExport, ExportPlan
     from dpsql.ir.plan import MeasurePlan
     from dpsql.ir.table import ExactTable
@@ -63,8 +64,8 @@ class Engine(Protocol):
         """Return the distinct rows of these columns of a public table, sorted."""
         ...
 
-    def ranges(self, table: str) -> dict[str, Interval]:
-        """Return the minimum and maximum of each numeric column of a public table, if both are finite."""
+    def public_columns(self, table: str) -> PublicColumns:
+        """Return the ranges of a public table's columns, and which of them hold no NULL."""
         ...
 
     def is_key(self, key: Key) -> bool:

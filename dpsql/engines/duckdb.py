@@ -7,13 +7,11 @@ leave this file.
 
 from __future__ import annotations
 
-import math
 import re
 import tempfile
 import threading
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,11 +22,12 @@ from dpsql.engines.database_names import named_by_header
 from dpsql.engines.declared_values import many_strays_sql
 from dpsql.engines.identifiers import TEXTED, fetched, quote, table_sql, text
 from dpsql.engines.open_files import Held, changed, hold, is_aside, let_go
+from dpsql.engines.public_columns import PublicColumns, public_columns_of, public_columns_sql
 from dpsql.engines.rows_of_units import Misfits, misfits_of, misfits_sql
 from dpsql.engines.spill import spill_folder
 from dpsql.engines.value_checks import legal_sql
 from dpsql.errors import DatabaseError, interrupted, refuse
-from dpsql.ir.column import Column, Interval, Kind, Value, decimal_size, type_named
+from dpsql.ir.column import Column, Kind, Value, decimal_size, type_named
 from dpsql.ir.relation import Columns
 from dpsql.policy.catalogue import Catalogue, ForeignKey, FoundColumn, FoundTable, FoundView, Key, KnownTable
 
@@ -399,21 +398,13 @@ class DuckDB:
             for row in rows
         )
 
-    def ranges(self, table: str) -> dict[str, Interval]:
+    def public_columns(self, table: str) -> PublicColumns:
         with self._reading():
-            names = [name for name, kind in self._stable_columns(table) if type_named(kind).numeric]
-            if not names:
-                return {}
-            ends = ", ".join(f"min({quote(name)}), max({quote(name)})" for name in names)
-            row = self._all(f"SELECT {ends} FROM {table_sql(table)}")[0]
-        intervals = {}
-        for i, name in enumerate(names):
-            low, high = row[2 * i], row[2 * i + 1]
-            if isinstance(low, int | float | Decimal) and isinstance(high, int | float | Decimal):
-                bounds = [end if isinstance(end, int) else float(end) for end in (low, high)]
-                if all(math.isfinite(end) for end in bounds):
-                    intervals[name] = Interval(*bounds)
-        return intervals
+            types = {name: type_named(kind) for name, kind in self._stable_columns(table)}
+            if not types:
+                return PublicColumns({}, frozenset())
+            [row] = self._all(public_columns_sql(types, table_sql(table)))
+        return public_columns_of(types, row)
 
     def is_key(self, key: Key) -> bool:
         with self._reading():

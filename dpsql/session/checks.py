@@ -94,21 +94,26 @@ def check_readable(engine: Engine, known: Known, verified: Verified | None = Non
 
 
 def with_ranges(declared: Known, engine: Engine) -> Known:
-    """Add to each column of a public table the range of its values."""
+    """Add to each column of a public table the range of its values, and that none of them is NULL."""
     tables = []
     for table in declared.tables:
-        ranges = engine.ranges(table.name) if table.public else {}
-        columns = tuple(_with_range(column, ranges.get(column.name)) for column in table.columns)
+        columns = table.columns
+        if table.public:
+            found = engine.public_columns(table.name)
+            columns = tuple(
+                _with_range(column, found.ranges.get(column.name), column.name in found.filled)
+                for column in columns
+            )
         tables.append(replace(table, columns=columns))
     return replace(declared, tables=tuple(tables))
 
 
-def _with_range(column: Column, bounds: Interval | None) -> Column:
+def _with_range(column: Column, bounds: Interval | None, filled: bool) -> Column:
     fact = column.fact
-    if bounds is None or isinstance(fact.domain, Interval | Categories):
-        return column
-    domain = replace(fact.domain, bounds=bounds) if isinstance(fact.domain, Listed) else bounds
-    return Column(column.name, Fact(fact.type, domain, fact.nullable))
+    domain = fact.domain
+    if bounds is not None and not isinstance(domain, Interval | Categories):
+        domain = replace(domain, bounds=bounds) if isinstance(domain, Listed) else bounds
+    return Column(column.name, Fact(fact.type, domain, fact.nullable and not filled))
 
 
 def fact(kind: str, table: str, columns: Sequence[str]) -> str:

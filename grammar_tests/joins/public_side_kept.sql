@@ -9,3 +9,7 @@ GROUP BY l.place_id, l.city;
 -- case: costs of every place, from the right
 -- outcome: accepted
 SELECT l.kind, SUM(v.cost) AS cost FROM visits v RIGHT JOIN places l ON v.place_id = l.place_id GROUP BY l.kind;
+
+-- case: a public table whose key no constraint keeps, and which has it twice
+-- outcome: accepted
+SELECT t.kind, COUNT(v.visit_id) AS n, SUM(v.cost) AS x FROM tariffs t LEFT JOIN visits v USING (kind) GROUP BY t.kind;

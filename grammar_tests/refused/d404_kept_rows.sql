@@ -51,3 +51,8 @@ FROM wards w LEFT JOIN patients p ON p.ward = w.ward GROUP BY w.ward;
 -- outcome: refused D404 at 2:24
 SELECT w.ward, SUM(rank() OVER (PARTITION BY p.patient_id ORDER BY w.beds))
 FROM wards w LEFT JOIN patients p ON p.ward = w.ward GROUP BY w.ward;
+
+-- case: a key of the public table that is NULL in some of its rows
+-- outcome: refused D404 at 1:71
+-- instead: SELECT t.place_id, COUNT(v.visit_id) AS n FROM (SELECT * FROM place_tags WHERE place_id IS NOT NULL) AS t LEFT JOIN visits v USING (place_id) GROUP BY 1
+SELECT t.place_id, COUNT(v.visit_id) AS n FROM place_tags t LEFT JOIN visits v USING (place_id) GROUP BY 1;

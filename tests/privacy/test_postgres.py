@@ -22,6 +22,7 @@ from dpsql.engines.postgres import dialect
 from dpsql.engines.postgres.functions import RENDERS
 from dpsql.engines.postgres.texts import MOST_BYTES
 from dpsql.engines.postgres.url import PostgresUrl, postgres_url
+from dpsql.engines.public_columns import PublicColumns
 from dpsql.engines.rows_of_units import Misfits
 from dpsql.ir.column import VARCHAR, Categories, Column, Fact, Interval, type_named
 from dpsql.ir.relation import Link
@@ -370,6 +371,13 @@ def test_the_owner_is_told_of_values_that_are_not_declared(clinic: Clinic, tmp_p
     with dpsql.connect(clinic.url, clinic.policy, tmp_path / "pg.ledger") as db:
         assert db._open().engine.strays("people", declared) == ["ward"]
         assert db._open().engine.strays("people", []) == []
+
+
+def test_public_columns_are_those_of_duckdb(clinic: Clinic, tmp_path: Path) -> None:
+    for database in (clinic.url, clinic.file):
+        with dpsql.connect(database, clinic.policy, tmp_path / f"{type(database).__name__}.ledger") as db:
+            found = db._open().engine.public_columns("wards")
+            assert found == PublicColumns({"beds": Interval(5, 20)}, frozenset({"ward", "beds"}))
 
 
 def test_the_owner_is_told_of_rows_that_fit_no_unit(clinic: Clinic, tmp_path: Path) -> None:

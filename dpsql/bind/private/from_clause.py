@@ -374,14 +374,20 @@ class FromClause:
         names = frozenset(name for owner in sides if isinstance(owner, Owned) for name in owner.units)
         return names, Column(self.fresh("unit"), Fact(self.known.unit_type, nullable=False))
 
-    def refuse_kept(self, kept: Kept) -> NoReturn:
-        """Refuse an outer join that keeps public rows."""
+    def refuse_kept(self, kept: Kept, null: str | None = None) -> NoReturn:
+        """Refuse an outer join that keeps public rows; ``null`` is a key of theirs that may be NULL."""
+        instead = "count a private column, COUNT(v.x), by groups of the public table; or use JOIN"
+        if null is not None:
+            instead = (
+                f"leave out its rows without {null}, which meet no row: FROM (SELECT * FROM t WHERE {null} "
+                "IS NOT NULL) AS t LEFT JOIN ..., and count a private column, COUNT(v.x)"
+            )
         raise refuse(
             "D404",
             "this outer join keeps public rows that have no private row",
             kept.span,
             label=f"such a row belongs to no {self.known.unit}, and whether it exists depends on all of them",
-            help="count a private column, COUNT(v.x), by groups of the public table; or use JOIN",
+            help=instead,
         )
 
     def _rows(self, item: Item) -> tuple[Relation, Scope]:

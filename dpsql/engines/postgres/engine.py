@@ -16,7 +16,6 @@ The driver's and the server's messages may quote data: they never leave this fil
 
 from __future__ import annotations
 
-import math
 import threading
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -37,11 +36,12 @@ from dpsql.engines.postgres.url import PostgresUrl
 from dpsql.engines.postgres.versions import State, states
 from dpsql.engines.postgres.vetted import check_measure
 from dpsql.engines.postgres.walls import check_rights, check_session, identity
+from dpsql.engines.public_columns import PublicColumns, public_columns_of, public_columns_sql
 from dpsql.engines.rows_of_units import Misfits, misfits_of, misfits_sql
 from dpsql.engines.units_sql import CHUNK, units_sql
 from dpsql.engines.vetted_rows import before_its_rows
 from dpsql.errors import DatabaseError, interrupted, refuse
-from dpsql.ir.column import Column, Interval, Kind, Type, Value, type_named
+from dpsql.ir.column import Column, Kind, Type, Value, type_named
 from dpsql.policy.catalogue import Catalogue, FoundView, Key, KnownTable
 from dpsql.policy.model import Policy
 from dpsql.policy.names import fold
@@ -188,20 +188,12 @@ class PostgresEngine:
             tuple(_read(value, kind) for value, kind in zip(row, kinds, strict=True)) for row in rows
         )
 
-    def ranges(self, table: str) -> dict[str, Interval]:
-        names = [name for name, of_column in self._types(table).items() if of_column.numeric]
-        if not names:
-            return {}
-        ends = ", ".join(f"min({quote(name)}), max({quote(name)})" for name in names)
-        [row] = self._ask(f"SELECT {ends} FROM {self._rows(table)}")
-        intervals = {}
-        for place, name in enumerate(names):
-            low, high = row[2 * place], row[2 * place + 1]
-            if isinstance(low, int | float | Decimal) and isinstance(high, int | float | Decimal):
-                bounds = [end if isinstance(end, int) else float(end) for end in (low, high)]
-                if all(math.isfinite(end) for end in bounds):
-                    intervals[name] = Interval(*bounds)
-        return intervals
+    def public_columns(self, table: str) -> PublicColumns:
+        types = self._types(table)
+        if not types:
+            return PublicColumns({}, frozenset())
+        [row] = self._ask(public_columns_sql(types, self._rows(table)))
+        return public_columns_of(types, row)
 
     def is_key(self, key: Key) -> bool:
         listed = ", ".join(map(quote, key.columns))
