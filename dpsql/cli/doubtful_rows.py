@@ -31,8 +31,7 @@ def doubtful_rows(policy: Policy, tables: Known, engine: Engine) -> Iterator[str
     for table in private:
         yield from _spelled_alike(table, tables, engine)
     for table in private:
-        if table is not holder:
-            yield from _misfits(table, holder, tables.unit, engine)
+        yield from _misfits(table, None if table is holder else holder, tables.unit, engine)
     for table in private:
         yield from _undeclared(table, engine)
 
@@ -54,15 +53,15 @@ def _misfits(table: KnownTable, holder: KnownTable | None, unit: str, engine: En
     shares = engine.misfits(table, holder)
     column = table.links[0].column if table.links else table.unit_column
     assert column is not None
-    said = " and ".join(f"{table.name}.{name}" for name in names_of(column))
+    named = [f"{table.name}.{name}" for name in names_of(column)]
     if shares.nobody is not None:
         why = "is NULL, or leads to no row" if table.links else "is NULL"
         yield (
-            f"{table.name}: {_SHARES[shares.nobody]} is of no {unit}, since {said} {why}: no answer "
-            "counts them"
+            f"{table.name}: {_SHARES[shares.nobody]} is of no {unit}, since {' or '.join(named)} {why}: "
+            "no answer counts them"
         )
     if shares.unknown is not None and holder is not None:
-        key = " and ".join(names_of(holder.unit_column or ()))
+        said, key = " and ".join(named), " and ".join(names_of(holder.unit_column or ()))
         yield (
             f"{table.name}: {_SHARES[shares.unknown]} has a value of {said} that is none of {holder.name}."
             f"{key}: each such value is protected as {one(unit)}; if it is the key of something else, a "

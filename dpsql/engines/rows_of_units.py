@@ -22,7 +22,10 @@ ONE_IN = (2, 10, 100)
 
 @dataclass(frozen=True, slots=True)
 class Misfits:
-    """More than one row in so many is nobody's, is of a unit that its table lacks, or is clipped; or None."""
+    """More than one row in so many is nobody's, is of a unit that its table lacks, or is clipped; or None.
+
+    Of a table that is linked to another, the first step to its unit is held against the rows.
+    """
 
     nobody: int | None = None
     unknown: int | None = None
@@ -46,9 +49,15 @@ def misfits_sql(table: KnownTable, holder: KnownTable | None, rows: Callable[[st
     columns = names_of(table.unit_column)
     units = [f"t{at}.{quote(name)}" for name in columns]
     listed = ", ".join(f"{unit} AS u{place}" for place, unit in enumerate(units))
-    counted = f"SELECT {listed}, count(*) AS n FROM {' LEFT JOIN '.join(source)} GROUP BY {', '.join(units)}"
+    led = [f"t1.{quote(name)}" for name in names_of(table.links[0].key)] if table.links else units
+    lost = f"count(*) FILTER (WHERE {' OR '.join(f'{each} IS NULL' for each in led)})"
+    kept = " AND ".join(f"t0.{quote(name)} IS NOT NULL" for name in table.filled) or "TRUE"
+    counted = (
+        f"SELECT {listed}, count(*) AS n, {lost} AS lost FROM {' LEFT JOIN '.join(source)} "
+        f"WHERE {kept} GROUP BY {', '.join(units)}"
+    )
     is_somebody = " AND ".join(f"u{place} IS NOT NULL" for place in range(len(columns)))
-    if holder is None or holder.unit_column is None:
+    if table.links or holder is None or holder.unit_column is None:
         known = f"SELECT c.*, TRUE AS held FROM ({counted}) AS c"
     else:
         keys = [f"h.{quote(name)}" for name in names_of(holder.unit_column)]
@@ -58,12 +67,13 @@ def misfits_sql(table: KnownTable, holder: KnownTable | None, rows: Callable[[st
             f"LEFT JOIN {rows(holder.name)} AS h ON {same}"
         )
     beyond = "0" if table.rows is None else f"greatest(n - {table.rows}, 0)"
-    parts = (("n", f"NOT ({is_somebody})"), ("n", f"{is_somebody} AND NOT held"), (beyond, is_somebody))
-    shares = (_exceeded(f"sum({number}) FILTER (WHERE {whose})") for number, whose in parts)
-    return f"SELECT {', '.join(shares)} FROM ({known}) AS k"
+    unknown = f"sum(n) FILTER (WHERE {is_somebody} AND NOT held)"
+    clipped, theirs = (f"sum({number}) FILTER (WHERE {is_somebody})" for number in (beyond, "n"))
+    parts = (("sum(lost)", "sum(n)"), (unknown, "sum(n)"), (clipped, theirs))
+    return f"SELECT {', '.join(_exceeded(*each) for each in parts)} FROM ({known}) AS k"
 
 
-def _exceeded(part: str) -> str:
-    """Print the first share of all rows that a part of them exceeds, NULL if it exceeds none."""
-    cases = " ".join(f"WHEN coalesce({part}, 0) * {one_in} > sum(n) THEN {one_in}" for one_in in ONE_IN)
+def _exceeded(part: str, whole: str) -> str:
+    """Print the first share of rows that a part of them exceeds, NULL if it exceeds none."""
+    cases = " ".join(f"WHEN coalesce({part}, 0) * {one_in} > {whole} THEN {one_in}" for one_in in ONE_IN)
     return f"CASE {cases} END"

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 from dpsql.aggregates import shelf
 from dpsql.detail_kinds import part
 from dpsql.facts.origin import Origin, origins_of
-from dpsql.facts.row_guesses import clipped_by_rows
+from dpsql.facts.row_guesses import clipped_by_rows, share_an_end
 from dpsql.facts.schema import fact_of, facts_of
 from dpsql.ir.column import Interval, bounded_range
 from dpsql.ir.measure import Finish
@@ -134,9 +134,9 @@ def _bounds_from(axes: Axes, planned: MeasurePlan, known: Known, told: BoundsFro
     """Return where bounds come from: columns, and the rows of a unit where they end a number of these."""
     relation = planned.measure.relation
     said = [each for argument, _, _ in axes for each in told(origins_of(relation, argument))]
-    for argument, low, high in axes:
+    for argument, low, high in axes if planned.measure.model is None else ():
         ends = fact_of(argument, facts_of(relation)).domain
-        if clipped_by_rows(relation, argument) and ends == Interval(low, high):
+        if clipped_by_rows(relation, argument) and share_an_end(ends, Interval(low, high)):
             return {"bounds_from": [*said, rows_declared_in(planned.measure, known)], "clipped_by_rows": True}
     return {"bounds_from": said}
 

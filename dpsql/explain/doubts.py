@@ -31,7 +31,7 @@ from dpsql.ir.column import Categories, Interval, Kind, as_text
 from dpsql.ir.measure import Finish
 from dpsql.ir.plan import MeasurePlan, Plan, PublicKeys, Threshold
 from dpsql.ir.relation import Relation
-from dpsql.ir.scalar import Call, Literal, Ref, Scalar, conjuncts, refs
+from dpsql.ir.scalar import Call, Literal, Ref, Scalar, refs
 from dpsql.lazy_dataclass import dataclass
 from dpsql.policy.catalogue import Known
 
@@ -81,12 +81,20 @@ def _of_conditions(plan: Plan) -> Iterator[Doubt]:
             yield Doubt(planned, False, said, said, unmet=True)
 
 
+def _asks_for_null(condition: Scalar, name: str) -> bool:
+    match condition:
+        case Call("and" | "or", parts):
+            return any(_asks_for_null(part, name) for part in parts)
+        case _:
+            return condition == Call("is_null", (Ref(name),))
+
+
 def _declared(relation: Relation, condition: Scalar, name: str) -> str | None:
     """Say which values a column has; None of a column that is computed, or of any value."""
     fact, columns = facts_of(relation)[name], {column for _, column in origins_of(relation, Ref(name))}
     if len(columns) != 1:
         return None
-    if Call("is_null", (Ref(name),)) in conjuncts(condition):
+    if _asks_for_null(condition, name):
         return f"{columns.pop()} is never NULL in the rows that count"
     match fact.domain:
         case Categories(values) if values:

@@ -184,7 +184,7 @@ def _column_words(column: dict[str, Any], unit: str) -> str:
         ranges = " and ".join(f"[{low:g}, {high:g}]" for low, high in zip(ends[::2], ends[1::2], strict=True))
         parts.append(f"values clamped to {ranges} from {', '.join(column['bounds_from']) or 'the query'}")
     if column.get("clipped_by_rows"):
-        parts.append(f"{one(unit)} with more rows is counted at that end, and margins do not show it")
+        parts.append("a value beyond that end counts as the end, and margins do not show it")
     return "; ".join([*parts, *noise_words(column)])
 
 

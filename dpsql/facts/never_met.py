@@ -65,8 +65,8 @@ def never_true(relation: Relation, condition: Scalar) -> bool:
             return _never(relation, value, ">=", low) or _never(relation, value, "<=", high)
         case Call("in", (value, *listed)):
             return all(_never(relation, value, "=", each) for each in listed)
-        case Call("is_null", (value,)):
-            return not fact_of(value, facts_of(relation)).nullable
+        case Call("is_null", (Ref(name),)):
+            return not facts_of(relation)[name].nullable
         case _:
             return False
 

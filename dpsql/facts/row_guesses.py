@@ -15,7 +15,7 @@ from dataclasses import replace
 
 from dpsql.facts.ownership import Owned, ownership_of
 from dpsql.facts.schema import fact_of, facts_of
-from dpsql.ir.column import Fact, Interval
+from dpsql.ir.column import Domain, Fact, Interval
 from dpsql.ir.relation import Aggregate, Filter, Join, Project, Relation, Scan, Union, Window
 from dpsql.ir.scalar import Scalar, conjuncts, refs
 
@@ -45,16 +45,17 @@ def _without_end(fact: Fact) -> Fact:
 def _is_of_rows(relation: Relation, name: str) -> bool:
     match relation:
         case Filter(source, _):
-            return _keeps_range(relation, source, name) and _is_of_rows(source, name)
+            return _keeps_end(relation, source, name) and _is_of_rows(source, name)
         case Join(_, left, right) | Union(left, right):
             sides = [side for side in (left, right) if name in facts_of(side)]
-            return any(_keeps_range(relation, side, name) and _is_of_rows(side, name) for side in sides)
+            return any(_keeps_end(relation, side, name) and _is_of_rows(side, name) for side in sides)
         case Project(source, columns):
             return any(clipped_by_rows(source, column.scalar) for column in columns if column.name == name)
         case Window(source, call) if name != call.name:
             return _is_of_rows(source, name)
         case Window(source, call):
-            return call.function in _COUNTS and _is_open(source)
+            counts = call.function in _COUNTS and _is_open(source)
+            return counts or any(clipped_by_rows(source, argument) for argument in call.arguments)
         case Aggregate(source, _, calls):
             mine = [call for call in calls if call.name == name]
             if any(call.function in _COUNTS for call in mine):
@@ -70,8 +71,15 @@ def _is_open(relation: Relation) -> bool:
     return isinstance(owned, Owned) and owned.at_most is None
 
 
-def _keeps_range(relation: Relation, source: Relation, name: str) -> bool:
-    return facts_of(relation)[name].domain == facts_of(source)[name].domain
+def _keeps_end(relation: Relation, source: Relation, name: str) -> bool:
+    return share_an_end(facts_of(relation)[name].domain, facts_of(source)[name].domain)
+
+
+def share_an_end(one: Domain, other: Domain) -> bool:
+    """Whether two ranges have the end that a number of rows makes: the upper, or a lower one below 0."""
+    if not isinstance(one, Interval) or not isinstance(other, Interval):
+        return one == other
+    return one.high == other.high or one.low == other.low < 0
 
 
 def _is_guessed(relation: Relation, name: str) -> bool:

@@ -12,9 +12,11 @@ from dpsql.parse.other_aggregates import INSTEAD
 _FORMATTED = "write strftime(x, '%Y-%m') of a moment; of a month as a date, date_trunc('month', x)"
 _READ = "write strptime(x, '%Y-%m-%d')::DATE; or x::DATE, if it is written 2024-12-31"
 _LATER = "write x + INTERVAL 1 MONTH, or x + INTERVAL (n) DAY"
-_BETWEEN = "write date_diff('day', x, y), from x to y; of whole months or years, date_sub('month', x, y)"
-_PART = "write date_part('month', x), year(x), month(x), dayname(x)"
-_STEPS = "count by steps: SELECT x // 10 AS step, COUNT(*) ... GROUP BY step"
+_BETWEEN = (
+    "write date_sub('day', x, y), whole days from x to y; or date_diff('day', x, y), the midnights between"
+)
+_PART = "write date_part('month', x), year(x), month(x), monthname(x), dayname(x)"
+_STEPS = "count by steps: SELECT (x - 20) // 10 AS step, COUNT(*) ... GROUP BY step, of ten from 20"
 _QUANTILE = "write QUANTILE_CONT(x, 0.9), or a list of places: QUANTILE_CONT(x, [0.25, 0.5, 0.75])"
 _DISTINCT = "write COUNT(DISTINCT x)"
 _SAYS = "write regexp_matches(x, '...'), x LIKE '%a%' or contains(x, 'a')"
@@ -27,7 +29,7 @@ ELSEWHERE: dict[str, str] = {
     **dict.fromkeys(("timestamp_diff", "datetime_diff", "timestampdiff", "months_between"), _BETWEEN),
     **dict.fromkeys(("datepart", "datename", "date_part_year", "dayofmonth"), _PART),
     **dict.fromkeys(("getdate", "sysdate", "sysdatetime", "curdate"), "write now(), or current_date"),
-    **dict.fromkeys(("unix_timestamp", "unix_seconds"), "write epoch(x)"),
+    **dict.fromkeys(("unix_timestamp", "unix_seconds"), "write epoch(x), or epoch(now())"),
     "from_unixtime": "write to_timestamp(x)",
     "datetime_trunc": "write date_trunc('month', x)",
     "eomonth": "write last_day(x)",
@@ -42,7 +44,7 @@ ELSEWHERE: dict[str, str] = {
     "mid": "write substring(x, 1, 3)",
     "square": "write x * x",
     "initcap": "write upper(left(x, 1)) || lower(substring(x, 2))",
-    "ratio_to_report": "write SELECT x, COUNT(*) / SUM(COUNT(*)) OVER () FROM ... GROUP BY x",
+    "ratio_to_report": "divide by the total: SELECT x, COUNT(*) / SUM(COUNT(*)) OVER () FROM ... GROUP BY x",
     "farm_fingerprint": "write md5(x)",
 }
 

@@ -216,8 +216,8 @@ def _unreadable(error: ParseError, text: str) -> Error:
     if word == "OPTIONS":
         advice = "write OPTIONS(...) directly after SELECT"
     elif word.startswith(("ORDER", "LIMIT")) and text.lstrip()[:5].upper() == "PIVOT":
-        advice = "write the PIVOT in parentheses: FROM (PIVOT ... GROUP BY x) ORDER BY x"
-    elif text[: span.start].upper().split()[-2:] == ["SELECT", "TOP"]:
+        advice = "write the PIVOT in parentheses: FROM (PIVOT ... GROUP BY x) ORDER BY x LIMIT 3"
+    elif word.isdigit() and text[: span.start].upper().split()[-2:] == ["SELECT", "TOP"]:
         advice = f"write LIMIT {word} at the end"
     label = complaint[:1].lower() + complaint[1:]
     return refuse("D101", "this SQL cannot be parsed", span, label=label, help=advice)

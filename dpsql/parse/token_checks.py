@@ -25,7 +25,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 from dpsql.errors import refuse
 from dpsql.ir.source import Span
 
-_PARTS = {"year", "quarter", "month", "week", "isoweek", "day", "hour", "minute", "second"}
+_PARTS = {"year", "quarter", "month", "day", "hour", "minute", "second"}  # a week may begin on another day
 _TAKE_PARTS = {"date_trunc", "datetrunc", "date_diff", "datediff"}
 
 
@@ -59,12 +59,22 @@ def _name_at(tokens: Sequence[Token], place: int) -> tuple[Sequence[Token], int]
 
 def _part_first(name: str, first: Sequence[Token], rest: Sequence[Token]) -> str | None:
     """Return what to write instead of date_trunc(day, MONTH) and date_diff(b, a, DAY), as BigQuery has it."""
-    said = "".join(token.text for token in first)
+    said = _spelled(first)
     if name in ("date_diff", "datediff"):
         other, behind = _name_at(rest, 0)
-        said, rest = f"{''.join(token.text for token in other)}, {said}", rest[behind + 1 :]
+        said, rest = f"{_spelled(other)}, {said}", rest[behind + 1 :]
     part = rest[0].text.casefold() if rest else ""
-    return f"write the part first, in quotes: {name}('{part}', {said})" if part in _PARTS else None
+    if part not in _PARTS or first[0].text.casefold() in _PARTS - {"day"}:
+        return None
+    return f"write the part first, in quotes: {name}('{part}', {said})"
+
+
+def _spelled(name: Sequence[Token]) -> str:
+    """Return a name as it is written, in quotes or without."""
+    quoted = (token.token_type is TokenType.IDENTIFIER for token in name)
+    return "".join(
+        f'"{token.text}"' if each else token.text for token, each in zip(name, quoted, strict=True)
+    )
 
 
 def check_order(tokens: Sequence[Token]) -> None:

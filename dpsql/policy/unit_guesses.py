@@ -174,24 +174,27 @@ def is_of_people(table: FoundTable, column: str) -> bool:
 
 
 def people_in(table: FoundTable, unit: Guess) -> Iterator[str]:
-    """Yield the columns of a table that are named like people, but for those of the unit."""
+    """Yield the columns of a table that name people, as keys of theirs do, but for those of the unit."""
     known = {fold(column.name) for column in unit.columns}
+    leading = {fold(name) for each in table.foreign for name in names_of(each.column)}
     for column in table.columns:
-        if fold(column.name) not in known and tells_apart(column) and _is_named_after(column.name, _PEOPLE):
+        name = fold(column.name)
+        is_key = name in leading or named_like_a_key(column.name)
+        if name not in known and is_key and tells_apart(column) and _is_named_after(name, _PEOPLE):
             yield column.name
 
 
-def may_be_another(table: FoundTable, column: str, unit: Guess) -> bool:
-    """Whether a column is named like a key, but not like the unit's: payment_id beside riders.rider_id."""
-    assert unit.table is not None
+def is_key_of_another(table: FoundTable, column: str, tables: Iterable[FoundTable], unit: Guess) -> bool:
+    """Whether a column is named like the key of another table than the unit's: payment_id, of payments."""
     led = {each.name for columns in (*_references(table, unit), _refers(table, unit)) for each in columns}
-    words = {singular(fold(_unqualified(unit.table.name)))}
-    return (
-        column not in led
-        and named_like_a_key(column)
-        and not names_a_person(column)
-        and not _is_named_after(column, words)
-    )
+    if column in led or not named_like_a_key(column) or fold(column) == "id":
+        return False
+    words = {
+        singular(fold(_unqualified(each.name)))
+        for each in tables
+        if each is not unit.table and not _is_of_people(each)
+    }
+    return _is_named_after(column, words)
 
 
 def _named(tables: Iterable[FoundTable], known: set[str], words: set[str]) -> Iterator[str]:
@@ -255,7 +258,7 @@ def _is_named_after(name: str, words: set[str]) -> bool:
 
 def named_like_a_key(name: str) -> bool:
     """Whether a column's name ends as those of keys do: order_id, orderId, patient_no."""
-    return re.search(r"(^|_)(id|key|no|nr|uuid|guid)$|[a-z]Id$", name) is not None
+    return re.search(r"(^|_)(id|key|no|nr|uuid|guid)$", fold(name)) is not None or name.endswith("Id")
 
 
 def _candidates(table: FoundTable, tables: tuple[FoundTable, ...]) -> list[Keyed]:

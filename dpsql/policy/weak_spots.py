@@ -16,10 +16,11 @@ from dpsql.ir.relation import names_of
 from dpsql.policy.catalogue import Catalogue, FoundTable, Known, KnownTable
 from dpsql.policy.model import BudgetRule, Policy
 from dpsql.policy.names import fold
+from dpsql.policy.toml_spelling import spelled_columns
 from dpsql.policy.unit_guesses import (
     Guess,
+    is_key_of_another,
     is_of_people,
-    may_be_another,
     named_like_a_key,
     names_a_person,
     people_in,
@@ -35,8 +36,9 @@ def weak_spots(policy: Policy, tables: Known, catalogue: Catalogue) -> Iterator[
     found = {table.name: table for table in catalogue.tables}
     private = [table for table in tables.tables if not table.public]
     for table in (table for table in tables.tables if table.public):
-        yield from _public_people(table, private, tables.unit)
-        yield from _public_rows(found[table.name], private, tables.unit)
+        yield from _public_people(table, found[table.name], private, tables.unit)
+        for other in private:
+            yield from _public_rows(found[table.name], other, found[other.name], tables.unit)
     yield from _no_people(policy, tables.unit)
     holder = None if policy.unit.table is None else tables.table(policy.unit.table)
     if holder is not None and holder.unit_column is not None:
@@ -46,17 +48,29 @@ def weak_spots(policy: Policy, tables: Known, catalogue: Catalogue) -> Iterator[
         yield from _people_behind(unit, tables.unit)
         for table in private:
             if table is not holder and not table.links:
-                yield from _another_key(table, found[table.name], unit, tables.unit)
+                yield from _another_key(table, catalogue, unit, tables.unit)
     yield from _of_budget(policy.budget, tables.unit, policy.unit.about)
 
 
-def _public_people(table: KnownTable, private: list[KnownTable], unit: str) -> Iterator[str]:
-    """Warn of a public table whose columns are named like the unit, or like people."""
-    units = {
-        fold(name) for each in private if each.unit_column is not None for name in names_of(each.unit_column)
+def _public_people(
+    table: KnownTable, found: FoundTable, private: list[KnownTable], unit: str
+) -> Iterator[str]:
+    """Warn of a public table whose columns lead to the unit, or are named like it, or like people."""
+    owned = [
+        (fold(each.name), names_of(each.unit_column)) for each in private if each.unit_column is not None
+    ]
+    units = {fold(name) for _, names in owned for name in names}
+    holders = {(name, fold(key)) for name, names in owned for key in names}
+    leading = {
+        column
+        for each in found.foreign
+        for column, key in zip(names_of(each.column), names_of(each.key), strict=True)
+        if (fold(each.table), fold(key)) in holders
     }
     named = [
-        column.name for column in table.columns if fold(column.name) in units or names_a_person(column.name)
+        column.name
+        for column in table.columns
+        if column.name in leading or fold(column.name) in units or names_a_person(column.name)
     ]
     if named:
         columns = " and ".join(f"{table.name}.{name}" for name in named)
@@ -66,26 +80,28 @@ def _public_people(table: KnownTable, private: list[KnownTable], unit: str) -> I
         )
 
 
-def _public_rows(table: FoundTable, private: list[KnownTable], unit: str) -> Iterator[str]:
-    """Warn of a public table with a column that leads to the rows of a private one, by its key."""
-    for other in private:
-        leading = {
-            name: key
-            for each in table.foreign
-            if fold(each.table) == fold(other.name)
-            for name, key in zip(names_of(each.column), names_of(each.key), strict=True)
-        }
-        keys = {fold(key[0]): key[0] for key in other.keys if len(key) == 1}
-        for column in table.columns:
-            if named_like_a_key(column.name) and fold(column.name) != "id" and fold(column.name) in keys:
-                leading.setdefault(column.name, keys[fold(column.name)])
-        for name, key in leading.items():
-            if key not in other.unit_columns:
-                yield (
-                    f"{table.name} is public, and {table.name}.{name} leads to rows of {other.name}: all of "
-                    f"its rows are shown to every analyst as they are; if they are about {unit}s, give it a "
-                    f'unit: unit = {{ column = "{name}", references = "{other.name}.{key}" }}'
-                )
+def _public_rows(table: FoundTable, private: KnownTable, other: FoundTable, unit: str) -> Iterator[str]:
+    """Warn of a public table with columns that lead to the rows of a private one, by a key of theirs."""
+    steps = [
+        (names_of(each.column), names_of(each.key))
+        for each in table.foreign
+        if fold(each.table) == fold(private.name)
+    ]
+    known = {column for columns, _ in steps for column in columns}
+    keys = {fold(key[0]): key[0] for key in (*other.unique, *private.keys) if len(key) == 1}
+    for column in table.columns:
+        key = keys.get(fold(column.name))
+        if key is not None and column.name not in known and fold(key) != "id" and named_like_a_key(key):
+            steps.append(((column.name,), (key,)))
+    for columns, names in steps:
+        if not private.unit_columns.issuperset(names):
+            leading = " and ".join(f"{table.name}.{name}" for name in columns)
+            to = spelled_columns([f"{private.name}.{name}" for name in names])
+            yield (
+                f"{table.name} is public, and {leading} leads to rows of {private.name}: all of its rows are "
+                f"shown to every analyst as they are; if they are about {unit}s, give it a unit: unit = {{ "
+                f"column = {spelled_columns(columns)}, references = {to} }}"
+            )
 
 
 def _no_people(policy: Policy, unit: str) -> Iterator[str]:
@@ -112,12 +128,13 @@ def _people_behind(unit: Guess, word: str) -> Iterator[str]:
         )
 
 
-def _another_key(table: KnownTable, found: FoundTable, unit: Guess, word: str) -> Iterator[str]:
+def _another_key(table: KnownTable, catalogue: Catalogue, unit: Guess, word: str) -> Iterator[str]:
     """Warn of a column that says whose a row is, but is named like the key of something else."""
     assert unit.table is not None
     assert table.unit_column is not None
+    found = next(each for each in catalogue.tables if each.name == table.name)
     for name in names_of(table.unit_column):
-        if may_be_another(found, name, unit):
+        if is_key_of_another(found, name, catalogue.tables, unit):
             yield (
                 f"{table.name}.{name} says whose a row is, and is not named like {unit.table.name}."
                 f"{unit.key.name}: if it is the key of something else, {one(word)} with several of them is "

@@ -22,7 +22,7 @@ SELECT COUNT(*) FROM patients WHERE DATETIME_SUB(born, INTERVAL 1 MONTH) > DATE 
 
 -- case: a difference with its part at the end
 -- outcome: refused D251 at 1:12
--- instead: SELECT AVG(date_diff('day', visited_on, visited_on)) FROM visits
+-- instead: SELECT AVG(date_sub('day', visited_on, visited_on)) FROM visits
 SELECT AVG(TIMESTAMP_DIFF(visited_on, visited_on, DAY)) FROM visits;
 
 -- case: a part of a date by another name
@@ -57,7 +57,7 @@ SELECT EOMONTH(visited_on) AS d, COUNT(*) FROM visits GROUP BY d;
 
 -- case: buckets
 -- outcome: refused D251 at 1:8
--- instead: SELECT age // 10 AS step, COUNT(*) FROM patients GROUP BY step
+-- instead: SELECT (age - 20) // 10 AS step, COUNT(*) FROM patients GROUP BY step
 SELECT WIDTH_BUCKET(age, 0, 120, 12) AS step, COUNT(*) FROM patients GROUP BY step;
 
 -- case: a percentile

@@ -96,7 +96,7 @@ SELECT COUNT(date_trunc(month, d)) FROM (SELECT patient_id, born AS d, city AS m
 SELECT COUNT(DATE_TRUNC(v.visited_on, MONTH)) FROM visits v;
 
 -- case: a part of a difference at the end
--- outcome: refused D205 at 1:23
+-- outcome: refused D205 at 1:22
 -- instead: SELECT AVG(date_diff('day', registered, born)) FROM patients
 SELECT AVG(DATE_DIFF(born, registered, DAY)) FROM patients;
 

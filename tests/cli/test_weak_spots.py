@@ -122,9 +122,14 @@ CREATE TABLE riders (rider_id INTEGER PRIMARY KEY);
 INSERT INTO riders SELECT i FROM range(1, 101) AS t(i);
 CREATE TABLE trips (trip_id INTEGER PRIMARY KEY, rider_id INTEGER, station_id INTEGER);
 INSERT INTO trips SELECT i, CASE WHEN i > {nobodys} THEN 1 + i % 100 END, i % 20 FROM range(1000) AS t(i);
-CREATE TABLE payments (payment_id INTEGER PRIMARY KEY, trip_id INTEGER, rider_id INTEGER, of_rider INTEGER);
-INSERT INTO payments SELECT i, {trip}, 1 + i % {riders}, 1 + i % 100 FROM range(1000) AS t(i);
-CREATE TABLE incidents (trip_id INTEGER, id INTEGER, bike INTEGER REFERENCES trips (trip_id));
+CREATE TABLE payments (payment_id INTEGER PRIMARY KEY, trip_id INTEGER, rider_id INTEGER, of_rider INTEGER,
+    author_id INTEGER);
+INSERT INTO payments SELECT i, {trip}, 1 + i % {riders}, 1 + i % 100, 1 + i % 100 FROM range(1000) AS t(i);
+CREATE TABLE incidents (TRIP_ID INTEGER, id INTEGER, bike INTEGER REFERENCES trips (trip_id));
+CREATE TABLE blacklist (who INTEGER REFERENCES riders (rider_id));
+CREATE TABLE stops (line INTEGER, number INTEGER, rider_id INTEGER, staff INTEGER,
+    PRIMARY KEY (line, number));
+CREATE TABLE repairs (a INTEGER, b INTEGER, FOREIGN KEY (a, b) REFERENCES stops (line, number));
 """
 
 OF_RIDERS = """
@@ -181,7 +186,7 @@ def test_rows_that_lead_to_nobody(tmp_path: Path, capsys: pytest.CaptureFixture[
     through = 'column = "trip_id", references = "trips.trip_id"'
     assert rides(tmp_path, capsys, unit=through) == []
     (tmp_path / "rides.duckdb").unlink()
-    nobodys, lost = rides(tmp_path, capsys, unit=through, trip="CASE WHEN i % 2 = 0 THEN i END", nobodys=15)
+    nobodys, lost = rides(tmp_path, capsys, unit=through, trip="CASE WHEN i % 5 = 0 THEN i END", nobodys=15)
     assert nobodys.startswith("decide    trips: more than one row in a hundred is of no customer")
     assert "payments: more than one row in two is of no customer, since payments.trip_id is NULL, or" in lost
 
@@ -205,6 +210,7 @@ def test_rows_beyond_rows_per_unit(
         ('column = "rider_id"', 100, ()),
         ('column = "rider_id"', 1000, ("none of riders.rider_id",)),
         ('column = "of_rider"', 100, ()),
+        ('column = "author_id"', 100, ()),
         ('column = "trip_id"', 100, ("none of riders.rider_id", "not named like riders.rider_id")),
     ],
 )
@@ -220,8 +226,51 @@ def test_public_rows_that_lead_to_private_ones(tmp_path: Path, capsys: pytest.Ca
     """By a foreign key, or by a column that is named like a key of theirs; ``id`` may be anything."""
     found = rides(tmp_path, capsys, more="[tables.incidents]\npublic = true\n")
     assert ["incidents.bike leads to rows of trips" in line for line in found] == [True, False]
-    assert "incidents.trip_id leads to rows of trips" in found[1]
-    assert 'unit = { column = "trip_id", references = "trips.trip_id" }' in found[1]
+    assert "incidents.TRIP_ID leads to rows of trips" in found[1]
+    assert 'unit = { column = "TRIP_ID", references = "trips.trip_id" }' in found[1]
+
+
+def test_public_rows_that_lead_to_riders_whatever_the_name(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (line,) = rides(tmp_path, capsys, more="[tables.blacklist]\npublic = true\n")
+    assert "blacklist.who may name people" in line
+
+
+def test_public_rows_that_lead_by_two_columns(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    more = '[tables.stops]\nunit = { column = "rider_id" }\nkey = ["line", "number"]\n'
+    (line,) = rides(tmp_path, capsys, more=f"{more}[tables.repairs]\npublic = true\n")
+    assert "repairs.a and repairs.b leads to rows of stops" in line
+    assert 'column = ["a", "b"], references = ["stops.line", "stops.number"]' in line
+
+
+def test_rows_that_are_left_out_are_beyond_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Each rider has ten trips, half of them without a place; or nobody has most of them."""
+    filled = "[tables.trips.columns]\nstation_id = { null = false }\n"
+    path = tmp_path / "rides.duckdb"
+    assert rides(tmp_path, capsys, rows=10, more=filled) == []
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("UPDATE trips SET station_id = NULL WHERE trip_id % 2 = (trip_id // 100) % 2")
+    tables = OF_RIDERS.replace("UNIT", 'column = "rider_id"').replace("ROWS", "5") + filled
+    unit = 'table = "riders"\nkey = "rider_id"'
+    assert decided(path, capsys, tables, unit=unit) == []
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("UPDATE trips SET station_id = 1, rider_id = CASE WHEN trip_id < 50 THEN 1 END")
+    nobodys, beyond = decided(path, capsys, tables, unit=unit)
+    assert "trips: more than one row in two is of no customer" in nobodys
+    assert "trips: more than one row in two is beyond rows_per_unit = 5" in beyond
+
+
+def test_units_without_a_key(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "shop.duckdb"
+    with duckdb.connect(str(path)) as connection:
+        connection.execute(
+            "CREATE TABLE buyers AS SELECT CASE WHEN i > 5 THEN i END AS id FROM range(9) AS t(i)"
+        )
+    (line,) = decided(path, capsys, "[tables.buyers]\n", unit='table = "buyers"\nkey = "id"')
+    assert "buyers: more than one row in two is of no customer, since buyers.id is NULL" in line
 
 
 def test_a_unit_behind_which_there_are_people(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -229,5 +278,7 @@ def test_a_unit_behind_which_there_are_people(tmp_path: Path, capsys: pytest.Cap
     path = tmp_path / "rides.duckdb"
     with duckdb.connect(str(path)) as connection:
         connection.execute(RIDES.format(nobodys=-1, trip="i", riders=100))
+    found = decided(path, capsys, "[tables.stops]\n", unit='table = "stops"\nkey = ["line", "number"]')
+    assert ["stops.rider_id" in line for line in found] == [True]  # and nothing of stops.staff, a number
     (line,) = decided(path, capsys, "[tables.trips]\n", unit='table = "trips"\nkey = "trip_id"')
     assert "a person in trips.rider_id with several of them is protected in each alone" in line

@@ -258,6 +258,7 @@ def test_keys_that_show_are_more_than_nothing(opened: Opened) -> None:
         ("60 > age AND 130 <= age", "age is from 0 to 120"),
         ("height > 1000", "height is from 0 to 250"),
         ("patient_id IS NULL", "patient_id is never NULL in the rows that count"),
+        ("patient_id IS NULL OR patient_id IS NULL", "patient_id is never NULL in the rows that count"),
         ("patient_id IS NULL AND age > 3", "patient_id is never NULL in the rows that count"),
     ],
 )
