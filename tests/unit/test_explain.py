@@ -109,6 +109,13 @@ def test_ends_that_a_number_of_rows_makes_are_the_policys(
     assert (said in words) == told
 
 
+@pytest.mark.parametrize(("condition", "told"), [("", True), ("WHERE n <= 2", False)])
+def test_a_median_says_such_an_end_too(db: dpsql.Connection, condition: str, told: bool) -> None:
+    inner = "SELECT patient_id, COUNT(*) AS n FROM visits GROUP BY patient_id"
+    words = " ".join(str(db.explain(f"SELECT MEDIAN(n) FROM ({inner}) {condition}")).split())
+    assert ("the end is that of the rows of one patient that count" in words) == told
+
+
 def test_a_number_of_rows_that_a_key_limits_has_no_such_end(db: dpsql.Connection) -> None:
     inner = "SELECT patient_id, COUNT(*) AS n FROM patients GROUP BY patient_id"
     assert "beyond that end" not in str(db.explain(f"SELECT AVG(n) FROM ({inner})"))

@@ -12,6 +12,7 @@ from dpsql.details.quantiles.detail import Histogram
 from dpsql.details.quantiles.finish import rows_beyond
 from dpsql.details.quantiles.measure import target_of
 from dpsql.explain.words import RESTS_ON_NOISE
+from dpsql.facts.row_guesses import clipped_by_rows
 from dpsql.facts.schema import fact_of, facts_of
 from dpsql.ir.column import as_text
 from dpsql.ir.grid import End, Spacing
@@ -33,6 +34,8 @@ def facts(finish: Finish, planned: MeasurePlan, detail_plan: DetailPlan[Histogra
         "choices": detail_plan.choices,
         "epsilon_of_a_choice": detail_plan.epsilon,
     }
+    if clipped_by_rows(planned.measure.relation, detail_plan.detail.argument):
+        values["clipped_by_rows"] = True
     if isinstance(target, End):
         values["rows_beyond"] = rows_beyond(detail_plan)
     else:
@@ -50,6 +53,10 @@ def words(column: Mapping[str, Any], unit: str) -> list[str]:
         f"chosen among {column['bins']:,} bins of [{low}, {high}] ({column['spacing']})",
         f"{choices}, epsilon {column['epsilon_of_a_choice']:.4g}{'' if number == 1 else ' each'}",
     ]
+    if column.get("clipped_by_rows"):
+        parts.append(
+            f"the end is that of the rows of one {unit} that count: a value beyond counts as the end"
+        )
     if "rows_beyond" in column:
         beyond_ = f"{column['rows_beyond']:.3g}"
         parts.append(f"a value with about {beyond_} rows beyond it, or half of all: no one {unit}'s own")
