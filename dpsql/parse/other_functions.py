@@ -1,8 +1,8 @@
 """Functions of other databases that DuckDB lacks, or that are not vetted, and what to write instead.
 
 FORMAT_DATE('%Y-%m', day)        strftime(day, '%Y-%m')
-TIMESTAMPDIFF(year, a, b)        date_diff('year', a, b)
-WIDTH_BUCKET(age, 0, 100, 10)    age // 10
+TIMESTAMPDIFF(year, a, b)        date_sub('year', a, b)
+WIDTH_BUCKET(age, 20, 100, 8)    (age - 20) // 10
 """
 
 from __future__ import annotations
