@@ -27,8 +27,8 @@ from dpsql.policy.resolve import type_of
 _PEOPLE = {
     *("person", "people", "patient", "customer", "client", "user", "member", "employee", "staff", "student"),
     *("subscriber", "citizen", "resident", "account", "household", "taxpayer", "voter", "participant"),
-    *("rider", "driver", "passenger", "guest", "tenant", "worker", "pupil", "donor", "borrower", "buyer"),
-    *("player", "learner", "inhabitant", "beneficiary", "applicant", "respondent", "cardholder"),
+    *("rider", "passenger", "guest", "pupil", "donor", "borrower", "player", "learner", "inhabitant"),
+    *("beneficiary", "applicant", "respondent", "cardholder"),
 }
 
 _DEVICES = {"device", "email", "mail", "phone", "mobile", "ssn", "passport", "iban", "visitor", "cookie"}
