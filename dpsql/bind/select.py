@@ -94,8 +94,10 @@ def select(ctx: Context, node: exp.Select, env: Mapping[str, Cte]) -> Private | 
 def _key_of_nulls(ctx: Context, kept: Kept) -> str | None:
     """Return the name of a key of the public table that is NULL in some rows, which the join loses."""
     measure = ctx.measures[-1]
+    if len(measure.titles) != len(measure.keys):
+        return None  # of grouping sets, the first key is their number
     facts = facts_of(measure.relation)
-    for title, key in zip(measure.titles, measure.keys, strict=False):
+    for title, key in zip(measure.titles, measure.keys, strict=True):
         if refs(key.scalar) <= kept.public.keys():
             ours, theirs = (fact_of(key.scalar, each) for each in (facts, kept.public))
             if theirs.nullable and ours == replace(theirs, nullable=False):

@@ -64,8 +64,8 @@ class Engine(Protocol):
         """Return the distinct rows of these columns of a public table, sorted."""
         ...
 
-    def public_columns(self, table: str) -> PublicColumns:
-        """Return the ranges of a public table's columns, and which of them hold no NULL."""
+    def public_columns(self, table: str, rows: int) -> PublicColumns:
+        """Return the ranges of the columns of a public table of so many rows, and which hold no NULL."""
         ...
 
     def is_key(self, key: Key) -> bool:

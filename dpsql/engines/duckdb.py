@@ -398,12 +398,12 @@ class DuckDB:
             for row in rows
         )
 
-    def public_columns(self, table: str) -> PublicColumns:
+    def public_columns(self, table: str, rows: int) -> PublicColumns:
         with self._reading():
             types = {name: type_named(kind) for name, kind in self._stable_columns(table)}
             if not types:
                 return PublicColumns({}, frozenset())
-            [row] = self._all(public_columns_sql(types, table_sql(table)))
+            [row] = self._all(public_columns_sql(types, table_sql(table), rows))
         return public_columns_of(types, row)
 
     def is_key(self, key: Key) -> bool:

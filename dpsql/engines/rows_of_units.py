@@ -16,7 +16,7 @@ from dpsql.ir.relation import names_of
 from dpsql.lazy_dataclass import dataclass
 from dpsql.policy.catalogue import KnownTable
 
-ONE_IN = (2, 10, 100)
+_SHARES = (2, 10, 100)
 """More than one row in so many is told, by the first that is exceeded."""
 
 
@@ -75,5 +75,5 @@ def misfits_sql(table: KnownTable, holder: KnownTable | None, rows: Callable[[st
 
 def _exceeded(part: str, whole: str) -> str:
     """Print the first share of rows that a part of them exceeds, NULL if it exceeds none."""
-    cases = " ".join(f"WHEN coalesce({part}, 0) * {one_in} > {whole} THEN {one_in}" for one_in in ONE_IN)
+    cases = " ".join(f"WHEN coalesce({part}, 0) * {one_in} > {whole} THEN {one_in}" for one_in in _SHARES)
     return f"CASE {cases} END"

@@ -96,11 +96,12 @@ def _public_rows(table: FoundTable, private: KnownTable, other: FoundTable, unit
     for columns, names in steps:
         if not private.unit_columns.issuperset(names):
             leading = " and ".join(f"{table.name}.{name}" for name in columns)
+            lead = "leads" if len(columns) == 1 else "lead"
             to = spelled_columns([f"{private.name}.{name}" for name in names])
             yield (
-                f"{table.name} is public, and {leading} leads to rows of {private.name}: all of its rows are "
-                f"shown to every analyst as they are; if they are about {unit}s, give it a unit: unit = {{ "
-                f"column = {spelled_columns(columns)}, references = {to} }}"
+                f"{table.name} is public, and {leading} {lead} to rows of {private.name}: all of its rows "
+                f"are shown to every analyst as they are; if they are about {unit}s, give it a unit: unit = "
+                f"{{ column = {spelled_columns(columns)}, references = {to} }}"
             )
 
 

@@ -94,12 +94,12 @@ def check_readable(engine: Engine, known: Known, verified: Verified | None = Non
 
 
 def with_ranges(declared: Known, engine: Engine) -> Known:
-    """Add to each column of a public table the range of its values, and that none of them is NULL."""
+    """Add to each column of a public table the range of its values, and whether none of them is NULL."""
     tables = []
     for table in declared.tables:
         columns = table.columns
         if table.public:
-            found = engine.public_columns(table.name)
+            found = engine.public_columns(table.name, table.size or 0)
             columns = tuple(
                 _with_range(column, found.ranges.get(column.name), column.name in found.filled)
                 for column in columns

@@ -316,6 +316,17 @@ def rows_of_a_histogram_count_in_full() -> AbstractContextManager[None]:
     return _set(histogram_sql, "_weights_of_bins", whole)
 
 
+def public_columns_hold_no_null() -> AbstractContextManager[None]:
+    """The NULLs of public tables are forgotten."""
+    before = queries.scan
+
+    def filled(table: Any, *rest: Any) -> Private:
+        columns = (replace(each, fact=replace(each.fact, nullable=False)) for each in table.columns)
+        return before(replace(table, columns=tuple(columns)) if table.public else table, *rest)
+
+    return _set(queries, "scan", filled)
+
+
 def null_is_no_group() -> AbstractContextManager[None]:
     """A row whose key is NULL is left out although NULL is listed, or the other way round."""
     before = measure_sql.inside
@@ -771,6 +782,8 @@ def columns_of_the_same_values_are_one() -> AbstractContextManager[None]:
 
 
 IN_FIXTURES: dict[str, Callable[[], AbstractContextManager[None]]] = {
+    "joins/public_tables.sql: on a public key": public_columns_hold_no_null,
+    "joins/public_side_kept.sql: visits of every place": public_columns_hold_no_null,
     "joins/ties.sql": units_are_not_equated,
     "keys/conditions_on_expressions.sql: of the side": the_empty_side_meets_conditions,
     "keys/of_one_value.sql: of two rows": columns_of_the_same_values_are_one,
@@ -785,7 +798,7 @@ IN_FIXTURES: dict[str, Callable[[], AbstractContextManager[None]]] = {
     "group_by/grouping_sets.sql: people of all and within sets": one_grouping_set_counts_units,
     "bounds/order.sql": rows_look_at_later_ones,
     "bounds/checks.sql": checks_are_trusted,
-    "bounds/conditions.sql: one of two arms": each_arm_bounds_an_argument,
+    "keys/conditions_on_expressions.sql: one or the other": each_arm_bounds_an_argument,
     "bounds/fitted.sql": a_unit_is_placed_twice,
     "units/two_columns.sql: one of the columns": one_column_of_two_is_the_unit,
     "units/two_columns.sql: a club": one_column_of_two_is_the_unit,

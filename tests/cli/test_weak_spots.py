@@ -240,7 +240,7 @@ def test_public_rows_that_lead_to_riders_whatever_the_name(
 def test_public_rows_that_lead_by_two_columns(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     more = '[tables.stops]\nunit = { column = "rider_id" }\nkey = ["line", "number"]\n'
     (line,) = rides(tmp_path, capsys, more=f"{more}[tables.repairs]\npublic = true\n")
-    assert "repairs.a and repairs.b leads to rows of stops" in line
+    assert "repairs.a and repairs.b lead to rows of stops" in line
     assert 'column = ["a", "b"], references = ["stops.line", "stops.number"]' in line
 
 

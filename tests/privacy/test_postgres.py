@@ -376,8 +376,32 @@ def test_the_owner_is_told_of_values_that_are_not_declared(clinic: Clinic, tmp_p
 def test_public_columns_are_those_of_duckdb(clinic: Clinic, tmp_path: Path) -> None:
     for database in (clinic.url, clinic.file):
         with dpsql.connect(database, clinic.policy, tmp_path / f"{type(database).__name__}.ledger") as db:
-            found = db._open().engine.public_columns("wards")
+            found = db._open().engine.public_columns("wards", 3)
             assert found == PublicColumns({"beds": Interval(5, 20)}, frozenset({"ward", "beds"}))
+            large = db._open().engine.public_columns("wards", 100_001)
+            assert large == PublicColumns({"beds": Interval(5, 20)}, frozenset())
+
+
+def test_a_null_that_comes_into_a_public_column_ends_the_session(server: Server, tmp_path: Path) -> None:
+    """All stations are known to have a name when the session opens; its plans rest on that."""
+    policy = tmp_path / "trips.toml"
+    policy.write_text(POLICY.replace("wards", "stations").replace('key = "ward"', ""))
+    sql = "SELECT s.kind, COUNT(v.visit) AS n FROM stations s LEFT JOIN visits v USING (kind) GROUP BY s.kind"
+    with server.database("stations") as owner:
+        owner.execute(TABLES.replace("wards", "stations").replace("PRIMARY KEY, beds", ", beds").encode())
+        owner.execute("ALTER TABLE stations RENAME ward TO kind")
+        track(owner, "people", "visits", "stations")
+        url = server.url("stations")
+        with dpsql.connect(url, policy, tmp_path / "trips.ledger") as db:
+            assert len(db.execute(sql, epsilon=1.0)) == 3
+            owner.execute("INSERT INTO stations VALUES (NULL, 3)")
+            with pytest.raises(dpsql.OperationalError, match="changed"):
+                db.execute(f"{sql} HAVING COUNT(v.visit) < 1e6", epsilon=1.0)
+        with (
+            dpsql.connect(url, policy, tmp_path / "trips.ledger") as db,
+            pytest.raises(dpsql.NotSupportedError, match="keeps public rows"),
+        ):
+            db.execute(sql, epsilon=1.0)
 
 
 def test_the_owner_is_told_of_rows_that_fit_no_unit(clinic: Clinic, tmp_path: Path) -> None:

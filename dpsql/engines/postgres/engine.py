@@ -188,11 +188,11 @@ class PostgresEngine:
             tuple(_read(value, kind) for value, kind in zip(row, kinds, strict=True)) for row in rows
         )
 
-    def public_columns(self, table: str) -> PublicColumns:
+    def public_columns(self, table: str, rows: int) -> PublicColumns:
         types = self._types(table)
         if not types:
             return PublicColumns({}, frozenset())
-        [row] = self._ask(public_columns_sql(types, self._rows(table)))
+        [row] = self._ask(public_columns_sql(types, self._rows(table), rows))
         return public_columns_of(types, row)
 
     def is_key(self, key: Key) -> bool:
