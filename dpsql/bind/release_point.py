@@ -14,6 +14,7 @@ from dpsql.aggregates import shelf as aggregates
 from dpsql.bind.expressions.aggregates import aggregate, refuse_distinct
 from dpsql.bind.expressions.bounded_arguments import with_bounds
 from dpsql.bind.expressions.modes import with_candidates
+from dpsql.bind.expressions.own_bounds import with_own_bounds
 from dpsql.bind.expressions.scalars import Scalars
 from dpsql.bind.keys.lists import key_lists
 from dpsql.bind.keys.pairs import key_pairs
@@ -70,6 +71,7 @@ def release_point(
         if call is None:
             return None
         call = with_bounds(released_call(ctx, call, owned, claimed), source.relation)
+        call = with_own_bounds(call, source.relation)
         votes = aggregates()[call.function].detail == "votes"
         return with_candidates(ctx, source.relation, call) if votes else call
 

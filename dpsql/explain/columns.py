@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 from dpsql.aggregates import shelf
 from dpsql.detail_kinds import part
 from dpsql.facts.origin import Origin, origins_of
+from dpsql.facts.ownership import Owned, ownership_of
 from dpsql.facts.row_guesses import clipped_by_rows, share_an_end
 from dpsql.facts.schema import fact_of, facts_of
 from dpsql.ir.column import Interval, bounded_range
@@ -137,7 +138,10 @@ def _bounds_from(axes: Axes, planned: MeasurePlan, known: Known, told: BoundsFro
     for argument, low, high in axes if planned.measure.model is None else ():
         ends = fact_of(argument, facts_of(relation)).domain
         if clipped_by_rows(relation, argument) and share_an_end(ends, Interval(low, high)):
-            return {"bounds_from": [*said, rows_declared_in(planned.measure, known)], "clipped_by_rows": True}
+            owned = ownership_of(relation)
+            one_row = isinstance(owned, Owned) and owned.at_most == 1
+            origins = [*said, rows_declared_in(planned.measure, known)]
+            return {"bounds_from": origins, "clipped_by_rows": True, "clamped_lifts": one_row}
     return {"bounds_from": said}
 
 

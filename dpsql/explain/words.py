@@ -185,6 +185,8 @@ def _column_words(column: dict[str, Any], unit: str) -> str:
         parts.append(f"values clamped to {ranges} from {', '.join(column['bounds_from']) or 'the query'}")
     if column.get("clipped_by_rows"):
         parts.append("a value beyond that end counts as the end, and margins do not show it")
+    if column.get("clamped_lifts"):
+        parts.append("CLAMPED BETWEEN sets another end, for more noise")
     return "; ".join([*parts, *noise_words(column)])
 
 

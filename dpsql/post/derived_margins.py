@@ -7,7 +7,8 @@ numbers that share cells (a count and a sum of one pair) vary together. Results 
 matching) vary independently. A count of units near its threshold varies by its conditional distribution,
 given that it is shown. Integers are rounded as in the answer.
 
-A ratio whose denominator may be zero has no interval: draws around a small one say nothing of the ratio.
+A ratio whose denominator may be zero has no interval: draws around a small one say nothing of the ratio. A
+CASE over released numbers takes in each draw the arm that the draw's own numbers choose.
 
 Claim   where few draws change the sign of a denominator, the interval holds the ratio of the exact sums about
         as often as it says.
@@ -76,6 +77,11 @@ def _round(value: Floats, places: Floats | float = 0.0) -> Floats:
     return np.asarray(np.rint(value * scale) / scale)
 
 
+def _compared(test: Callable[[Floats, Floats], Floats]) -> Callable[[Floats, Floats], Floats]:
+    """Return a comparison: 1 or 0, NaN where a side is."""
+    return lambda one, other: np.where(np.isnan(one) | np.isnan(other), np.nan, test(one, other))
+
+
 @cache
 def _operations() -> dict[str, Callable[..., Floats]]:
     """Return the operations by their names in formulas."""
@@ -93,6 +99,17 @@ def _operations() -> dict[str, Callable[..., Floats]]:
         "nullif": lambda value, null: np.where(value == null, np.nan, value),
         "greatest": partial(_folded, np.fmax),
         "least": partial(_folded, np.fmin),
+        ">": _compared(np.greater),
+        ">=": _compared(np.greater_equal),
+        "<": _compared(np.less),
+        "<=": _compared(np.less_equal),
+        "=": _compared(np.equal),
+        "<>": _compared(np.not_equal),
+        "and": lambda one, other: np.where((one == 0) | (other == 0), 0.0, one + other - 1),
+        "or": lambda one, other: np.where((one == 1) | (other == 1), 1.0, one + other),
+        "not": lambda truth: 1 - truth,
+        "is null": lambda value: np.isnan(value).astype(np.float64),
+        "if": lambda truth, then, otherwise: np.asarray(np.where(truth == 1, then, otherwise)),
     }
 
 

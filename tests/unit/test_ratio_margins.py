@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 import duckdb
+import numpy as np
 import pytest
+import sqlglot
 
 import dpsql
+from dpsql.bind.released.error_formulas import formula_of
+from dpsql.post.derived_margins import evaluated
 
 POLICY = """
 [budget]
@@ -39,7 +44,13 @@ def db(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dpsql.Connection]:
 
 
 @pytest.mark.parametrize(
-    "spelled", ["SUM(a) / SUM(b)", "1 + COUNT(*) / NULLIF(SUM(b), 0)", "-2 * (SUM(a) / SUM(b))"]
+    "spelled",
+    [
+        "SUM(a) / SUM(b)",
+        "1 + COUNT(*) / NULLIF(SUM(b), 0)",
+        "-2 * (SUM(a) / SUM(b))",
+        "CASE WHEN SUM(b) <> 0 THEN SUM(a) / SUM(b) END",
+    ],
 )
 def test_a_ratio_by_what_may_be_zero_has_no_margin(db: dpsql.Connection, spelled: str) -> None:
     answers = [db.execute(f"SELECT {spelled} FROM people", epsilon=1 + n / 1e6) for n in range(20)]
@@ -48,10 +59,19 @@ def test_a_ratio_by_what_may_be_zero_has_no_margin(db: dpsql.Connection, spelled
     assert all("± ?" in str(answer) and "too much noise" in answer.note for answer in bare)
 
 
-@pytest.mark.parametrize(("where", "least"), [("id < 200", 0.5), ("true", 1.0)])
-def test_other_ratios_hold_as_often_as_they_say(db: dpsql.Connection, where: str, least: float) -> None:
+@pytest.mark.parametrize(
+    ("ratio_sql", "where", "least"),
+    [
+        ("SUM(a) / SUM(c)", "id < 200", 0.5),
+        ("SUM(a) / SUM(c)", "true", 1.0),
+        ("CASE WHEN SUM(c) > 0 THEN SUM(a) / SUM(c) ELSE 0 END", "true", 1.0),
+    ],
+)
+def test_other_ratios_hold_as_often_as_they_say(
+    db: dpsql.Connection, ratio_sql: str, where: str, least: float
+) -> None:
     """Of 200 rows the denominator is about three of its deviations: most answers have a margin."""
-    sql = f"SELECT SUM(a) / SUM(c) FROM people WHERE {where}"
+    sql = f"SELECT {ratio_sql} FROM people WHERE {where}"
     held = margins = 0
     for n in range(ASKED):
         answer = db.execute(sql, epsilon=1 + n / 1e6)
@@ -72,3 +92,35 @@ def test_a_value_that_is_chosen_by_votes_has_no_margin_to_miss(db: dpsql.Connect
     answer = db.execute("SELECT MODE(a) FROM people")
     assert "±" not in str(answer)
     assert "too much noise" not in answer.note
+
+
+def test_a_case_near_its_condition_holds_both_arms(db: dpsql.Connection) -> None:
+    """SUM(b) is 0, and the condition within its noise: margins reach the arm that the truth takes."""
+    sql = "SELECT CASE WHEN SUM(b) > 100 THEN SUM(c) ELSE 0 END FROM people WHERE id < 900"
+    answers = [db.execute(sql, epsilon=1 + n / 1e6) for n in range(ASKED)]
+    pairs = [(answer.rows[0][0], answer.margins[0][0]) for answer in answers]
+    assert sum(number != 0 for number, _ in pairs) >= 5
+    assert sum(abs(number) <= margin for number, margin in pairs) >= 0.9 * ASKED
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "CASE WHEN x > 0 AND y > 0 THEN x / y END",
+        "CASE WHEN x > 0 OR y >= 0 THEN x WHEN NOT (x < y) THEN y ELSE 7 END",
+        "IF(x IS NULL OR NOT x BETWEEN -1 AND y, y, x + 1)",
+        "CASE WHEN x <> y AND NOT y IS NULL THEN 1 WHEN x = y THEN 2 WHEN x <= y THEN NULL ELSE x END",
+    ],
+)
+def test_draws_take_the_arm_that_duckdb_takes(sql: str) -> None:
+    """NULL is neither true nor false, and its negation neither."""
+    values = [None, -2.0, -1.0, 0.0, 1.0, 3.0]
+    named = sql.replace("x", "r.x").replace("y", "r.y")
+    formula = formula_of(sqlglot.parse_one(named, dialect="duckdb"), "r", {})
+    assert formula is not None
+    rows = duckdb.execute(
+        f"SELECT x, y, {sql} FROM (SELECT unnest($1) AS x), (SELECT unnest($1) AS y)", [values]
+    ).fetchall()
+    numbers = np.array([[math.nan if each is None else float(each) for each in row] for row in rows])
+    x, y, expected = numbers.T
+    np.testing.assert_array_equal(evaluated(formula, {"x": x, "y": y}), expected)
