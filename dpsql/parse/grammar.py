@@ -15,10 +15,10 @@ import threading
 from dpsql.driver import connect, duckdb
 from dpsql.errors import refuse
 from dpsql.ir.source import Span
+from dpsql.parse.other_syntax import advice_at, advice_on
 
 _LOCK = threading.RLock()
 _ENGINES: list[duckdb.DuckDBPyConnection] = []
-_HELP = "check the spelling and the order of the clauses"
 
 
 def check_grammar(text: str) -> None:
@@ -77,10 +77,11 @@ def _unread(text: str, complaint: str) -> Exception:
         message, fields = "", {}
     label = message[:1].lower() + message[1:] if len(message) <= 100 else ""
     if not str(fields.get("position", "")).isdigit():
-        return refuse("D101", "DuckDB cannot parse this SQL", label=label, help=_HELP)
+        return refuse("D101", "DuckDB cannot parse this SQL", label=label, help=advice_on(text, message))
     position = int(fields["position"])
     start = len(text.encode()[:position].decode(errors="ignore"))
     end = start + 1
     while end < len(text) and text[start:end].isidentifier() and text[start : end + 1].isidentifier():
         end += 1
-    return refuse("D101", "DuckDB cannot parse this SQL", Span(start, end), label=label, help=_HELP)
+    span = Span(start, end)
+    return refuse("D101", "DuckDB cannot parse this SQL", span, label=label, help=advice_at(text, span))

@@ -12,6 +12,7 @@ from dpsql.parse.other_aggregates import INSTEAD
 _FORMATTED = "write strftime(x, '%Y-%m') of a moment; of a month as a date, date_trunc('month', x)"
 _READ = "write strptime(x, '%Y-%m-%d')::DATE; or x::DATE, if it is written 2024-12-31"
 _LATER = "write x + INTERVAL 1 MONTH, or x + INTERVAL (n) DAY"
+_EARLIER = "write x - INTERVAL 1 MONTH, or x - INTERVAL (n) DAY"
 _BETWEEN = (
     "write date_sub('day', x, y), whole days from x to y; or date_diff('day', x, y), the midnights between"
 )
@@ -20,15 +21,18 @@ _STEPS = "count by steps: SELECT (x - 20) // 10 AS step, COUNT(*) ... GROUP BY s
 _QUANTILE = "write QUANTILE_CONT(x, 0.9), or a list of places: QUANTILE_CONT(x, [0.25, 0.5, 0.75])"
 _DISTINCT = "write COUNT(DISTINCT x)"
 _SAYS = "write regexp_matches(x, '...'), x LIKE '%a%' or contains(x, 'a')"
+CLOCKS = ("getdate", "sysdate", "systimestamp", "sysdatetime", "curdate")
+"""Functions that read the clock; some databases write them without parentheses."""
 
 ELSEWHERE: dict[str, str] = {
     **dict.fromkeys(("format_date", "format_timestamp", "format_datetime", "date_format"), _FORMATTED),
     **dict.fromkeys(("to_date", "str_to_date", "parse_date", "parse_timestamp", "parse_datetime"), _READ),
     **dict.fromkeys(("dateadd", "timestampadd", "timestamp_add", "datetime_add", "add_months"), _LATER),
-    **dict.fromkeys(("timestamp_sub", "datetime_sub"), "write x - INTERVAL 1 MONTH, or x - INTERVAL (n) DAY"),
+    **dict.fromkeys(("timestamp_sub", "datetime_sub", "date_sub"), _EARLIER),
+    "top": "write LIMIT 3 at the end",
     **dict.fromkeys(("timestamp_diff", "datetime_diff", "timestampdiff", "months_between"), _BETWEEN),
     **dict.fromkeys(("datepart", "datename", "date_part_year", "dayofmonth"), _PART),
-    **dict.fromkeys(("getdate", "sysdate", "sysdatetime", "curdate"), "write now(), or current_date"),
+    **dict.fromkeys(CLOCKS, "write now(), or current_date"),
     **dict.fromkeys(("unix_timestamp", "unix_seconds"), "write epoch(x), or epoch(now())"),
     "from_unixtime": "write to_timestamp(x)",
     "datetime_trunc": "write date_trunc('month', x)",

@@ -31,6 +31,7 @@ from dpsql.parse.grammar import check_grammar
 from dpsql.parse.histograms import take_histograms
 from dpsql.parse.options_clause import agreed, attach_clauses, take_clauses
 from dpsql.parse.other_spellings import take_other_spellings
+from dpsql.parse.other_syntax import advice_at
 from dpsql.parse.parameters import Moment, fill, number_marks
 from dpsql.parse.samples import take_samples
 from dpsql.parse.token_checks import check_brackets, check_called, check_json_paths, check_order, check_parts
@@ -211,13 +212,5 @@ def _unreadable(error: ParseError, text: str) -> Error:
     span = Span(max(0, min(end, len(text)) - width), min(end, len(text)))
     complaint = (first.get("description") or "it does not parse").partition(" but got <")[0]
     complaint = complaint.partition(" for <")[0].rstrip(".")
-    word = text[span.start : span.end].upper()
-    advice = "check the spelling and the order of the clauses"
-    if word == "OPTIONS":
-        advice = "write OPTIONS(...) directly after SELECT"
-    elif word.startswith(("ORDER", "LIMIT")) and text.lstrip()[:5].upper() == "PIVOT":
-        advice = "write the PIVOT in parentheses: FROM (PIVOT ... GROUP BY x) ORDER BY x LIMIT 3"
-    elif word.isdigit() and text[: span.start].upper().split()[-2:] == ["SELECT", "TOP"]:
-        advice = f"write LIMIT {word} at the end"
     label = complaint[:1].lower() + complaint[1:]
-    return refuse("D101", "this SQL cannot be parsed", span, label=label, help=advice)
+    return refuse("D101", "this SQL cannot be parsed", span, label=label, help=advice_at(text, span))

@@ -120,3 +120,13 @@ SELECT DISTINCT ON (3) ward, COUNT(*) FROM patients GROUP BY ward ORDER BY ward;
 -- case: an alias before it is there
 -- outcome: refused D202 at 1:28
 SELECT SUM(m) FROM (SELECT c + 1 AS m, cost AS c FROM visits) AS v;
+
+-- case: a text in double quotes
+-- outcome: refused D202 at 1:43
+-- instead: SELECT COUNT(*) FROM patients WHERE sex = 'F'
+SELECT COUNT(*) FROM patients WHERE sex = "F";
+
+-- case: the clock of another database
+-- outcome: refused D202 at 1:45
+-- instead: SELECT COUNT(*) FROM visits WHERE seen_at > now()
+SELECT COUNT(*) FROM visits WHERE seen_at > SYSDATE;

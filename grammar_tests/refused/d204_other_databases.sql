@@ -119,3 +119,13 @@ SELECT ward, RATIO_TO_REPORT(COUNT(*)) OVER () FROM patients GROUP BY ward;
 -- outcome: refused D251 at 1:37
 -- instead: SELECT COUNT(*) FROM patients WHERE md5(city) > 'a'
 SELECT COUNT(*) FROM patients WHERE FARM_FINGERPRINT(city) > 0;
+
+-- case: days before, by a function
+-- outcome: refused D251 at 1:35
+-- instead: SELECT COUNT(*) FROM visits WHERE visited_on - INTERVAL (3) DAY > DATE '2022-01-01'
+SELECT COUNT(*) FROM visits WHERE DATE_SUB(visited_on, INTERVAL 3 DAY) > DATE '2022-01-01';
+
+-- case: the first rows by a call
+-- outcome: refused D204 at 1:8
+-- instead: SELECT ward, COUNT(*) FROM patients WHERE ward IS NOT NULL GROUP BY ward LIMIT 9
+SELECT TOP (9) ward, COUNT(*) FROM patients WHERE ward IS NOT NULL GROUP BY ward;

@@ -236,7 +236,8 @@ class Scalars:
         if isinstance(node.this, exp.Star):
             raise refuse("D105", "a star is not allowed here", self.span(node), help="name the column")
         field = self._field(node)
-        scalar = field or self.scope.resolve(node.name, node.table, self.span(node))
+        quoted = bool(node.this.args.get("quoted"))
+        scalar = field or self.scope.resolve(node.name, node.table, self.span(node), quoted)
         return _placed(scalar, self.span(node))
 
     def _field(self, node: exp.Column) -> Scalar | None:

@@ -10,6 +10,7 @@ from dpsql.errors import refuse
 from dpsql.ir.scalar import Scalar
 from dpsql.ir.source import Span
 from dpsql.lazy_dataclass import dataclass
+from dpsql.parse.other_functions import CLOCKS, ELSEWHERE
 
 
 class Fresh:
@@ -72,7 +73,7 @@ class Scope:
             and (column.qualifier.casefold() == table if table else not column.merged)
         )
 
-    def resolve(self, name: str, qualifier: str, span: Span | None) -> Scalar:
+    def resolve(self, name: str, qualifier: str, span: Span | None, quoted: bool = False) -> Scalar:
         """Return the scalar that a column name stands for, or refuse and suggest the nearest name."""
         columns = self.find(name, qualifier)
         if len(columns) == 1:
@@ -89,9 +90,10 @@ class Scope:
         while outer is not None and not outer.find(name, qualifier):
             outer = outer.outer
         if outer is not None:
-            return outer.resolve(name, qualifier, span)
+            return outer.resolve(name, qualifier, span, quoted)
         shown = f"{qualifier}.{name}" if qualifier else name
-        raise refuse("D202", f"there is no column {shown} here", span, help=self._nearest(name))
+        meant = "" if qualifier else _meant(name, quoted)
+        raise refuse("D202", f"there is no column {shown} here", span, help=meant + self._nearest(name))
 
     def _nearest(self, name: str) -> str:
         known = sorted({column.name for column in self.columns})
@@ -117,3 +119,11 @@ class Scope:
     def starred(self) -> tuple[Visible, ...]:
         """The columns that a star stands for."""
         return tuple(column for column in self.columns if not column.merged)
+
+
+def _meant(name: str, quoted: bool) -> str:
+    """Return what to write if a name is a text in double quotes, or a function of another database."""
+    if quoted:
+        text = name.replace("'", "''")
+        return f"write '{text}' if it is a text; "
+    return f"{ELSEWHERE[name.casefold()]}; " if name.casefold() in CLOCKS else ""
