@@ -23,7 +23,7 @@ from dpsql.batch import together
 from dpsql.bind import queries
 from dpsql.bind.keys import lists
 from dpsql.bind.keys.atoms import Cut, Cutter
-from dpsql.bind.private import joins
+from dpsql.bind.private import joins, unmatched
 from dpsql.bind.scope.sources import Private, scan
 from dpsql.details.clip_search import sql as clip_sql
 from dpsql.engines import histogram_sql, measure_sql, number_sql, relation_sql, row_cells, unit_values
@@ -314,6 +314,11 @@ def rows_of_a_histogram_count_in_full() -> AbstractContextManager[None]:
         return before((places & (MOST_BINS - 1)).astype("int32"), full)
 
     return _set(histogram_sql, "_weights_of_bins", whole)
+
+
+def every_null_is_unmatched() -> AbstractContextManager[None]:
+    """A column that may be NULL where a row was met is taken for one that never is."""
+    return _set(unmatched, "_never_null_where_met", lambda right, _: {*map(Ref, schema.facts_of(right))})
 
 
 def public_columns_hold_no_null() -> AbstractContextManager[None]:
@@ -783,6 +788,7 @@ def columns_of_the_same_values_are_one() -> AbstractContextManager[None]:
 
 IN_FIXTURES: dict[str, Callable[[], AbstractContextManager[None]]] = {
     "joins/public_tables.sql: on a public key": public_columns_hold_no_null,
+    "joins/unmatched.sql: a column that may be NULL in a row that was met": every_null_is_unmatched,
     "joins/public_side_kept.sql: visits of every place": public_columns_hold_no_null,
     "joins/ties.sql": units_are_not_equated,
     "keys/conditions_on_expressions.sql: of the side": the_empty_side_meets_conditions,

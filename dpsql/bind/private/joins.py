@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from dpsql.bind.private.unmatched import unmatched
 from dpsql.errors import refuse
 from dpsql.facts.ownership import (
     FAN_OUT,
@@ -46,7 +47,7 @@ def all_of(parts: list[Scalar]) -> Scalar | None:
 def filtered(relation: Relation, parts: list[Scalar]) -> Relation:
     """Return the relation filtered by all conditions."""
     condition = all_of(parts)
-    return relation if condition is None else Filter(relation, condition)
+    return relation if condition is None else Filter(unmatched(relation, parts), condition)
 
 
 def join(
