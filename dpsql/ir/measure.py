@@ -184,12 +184,14 @@ class Replicated:
     """The SQL of a Post over replicas of the released tables (bind/released/replicas.py).
 
     ``shown`` is the Post's own, with the id of each row as its last output; ``half_widths`` gives for each id
-    the half-widths of the outputs at ``places``.
+    the half-widths of the outputs at ``places``. ``filled``: COALESCE may put something in the place of a
+    number that is missing, which has no half-width then.
     """
 
     shown: str
     half_widths: str
     places: tuple[int, ...]
+    filled: bool = False
 
 
 @dataclass(frozen=True, slots=True)

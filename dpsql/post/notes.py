@@ -26,6 +26,9 @@ def note_on(plan: Plan, unit: str) -> str:
             shown = (measure for stage in stages for measure in stage.measures)
             if any(measure.measure.added_up and isinstance(measure.rule, Threshold) for measure in shown):
                 sentences.append("Other groups are in no sum of groups, and no margin says so.")
+            replicated = stages[-1].post.replicated
+            if replicated is not None and replicated.filled:
+                sentences.append("What stands in for the number of a hidden group has no margin.")
     rules = [measure.rule for measure in plan.measures]
     least = max((rule.least for rule in rules if isinstance(rule, Threshold)), default=1)
     if least > 1:

@@ -206,6 +206,10 @@ NONE = {
     "a ratio inside a sum": f"SELECT SUM(s / n) AS x FROM {BY_DAY}",
     "another query's rows": f"SELECT SUM(n) AS x FROM {BY_DAY} "
     f"WHERE day IN (SELECT day FROM {BY_DAY} WHERE n > 90)",
+    "EXCEPT": f"SELECT day, n AS x FROM {BY_DAY} EXCEPT SELECT day, 0 FROM weeks",
+    "INTERSECT": f"SELECT n AS x FROM {BY_DAY} INTERSECT SELECT day FROM range(60, 120) AS t(day)",
+    "UNION": f"SELECT day, 2 * n AS x FROM {BY_DAY} UNION SELECT day, 0 FROM weeks",
+    "by name": f"SELECT n AS x FROM {BY_DAY} UNION ALL BY NAME SELECT day, 0 AS x FROM weeks",
     "of a number released before": "SELECT SUM(n) AS x FROM (SELECT sex, COUNT(*) AS n FROM people WHERE "
     "spent > (SELECT AVG(spent) FROM people) GROUP BY sex)",
 }
@@ -276,6 +280,33 @@ def test_a_ratio_by_what_may_be_zero_has_no_margin(session: Session) -> None:
     answer = drawn.answer()
     assert not any(margin is not None for row in answer.margins for margin in row)
     assert answer.without == (0,)
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT town, COALESCE(n, 0) FROM towns LEFT JOIN {} USING (town)",
+        "SELECT town, 2 * COALESCE(n, 7) + 1 FROM towns LEFT JOIN {} USING (town)",
+        "SELECT town, n FROM (SELECT town, IFNULL(n, 0) AS n FROM towns LEFT JOIN {} USING (town))",
+    ],
+)
+def test_what_stands_in_for_a_hidden_group_has_no_margin(session: Session, sql: str) -> None:
+    """A 0 in the place of a number that was too small to be shown is no exact 0."""
+    towns = "WITH towns AS (SELECT 'town 1' AS town UNION ALL SELECT 'nowhere') "
+    inner = "(SELECT town, COUNT(*) AS n FROM people GROUP BY town)"
+    answer = answer_without_cost(session, towns + sql.format(inner))
+    margins = {row[0]: margin[1] for row, margin in zip(answer.rows, answer.margins, strict=True)}
+    assert margins["nowhere"] is None
+    assert margins["town 1"]
+    assert "stands in for" in answer.note
+
+
+def test_what_stands_in_for_a_hidden_group_is_added_up(session: Session) -> None:
+    towns = "(SELECT 'town 1' AS town UNION ALL SELECT 'nowhere')"
+    inner = "(SELECT town, COUNT(*) AS n FROM people GROUP BY town)"
+    sql = f"SELECT SUM(COALESCE(n, 0)) FROM {towns} LEFT JOIN {inner} USING (town)"
+    ((margin,),) = answer_without_cost(session, sql).margins
+    assert margin is not None
 
 
 def test_what_is_shown_is_what_the_plain_sql_shows(session: Session) -> None:

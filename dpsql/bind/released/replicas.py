@@ -53,17 +53,19 @@ def replicated(
     """
     rows = _analysed(tree, {measure.name: measure for measure in measures})
     if rows is None or rows.names is None:
-        return None, ()
+        return None, tuple(i for i in range(columns) if margins[i] is None)
     wanted = [i for i in range(columns) if margins[i] is None and rows.kinds[i] is Kind.DRAWN]
     without = tuple(i for i in range(columns) if margins[i] is None and rows.kinds[i] is Kind.OPEN)
     if not wanted or not rows.plain:
         return None, (*sorted((*without, *wanted)),)
+    _keep_missing(rows)
     shown = rows.written(drawn=False)
     drawn = rows.written(drawn=True, last=True)
     texts = [shown.sql(dialect="duckdb"), drawn.sql(dialect="duckdb")]
     for text in texts:
         check_printed(text)
-    return Replicated(texts[0], _half_widths(texts[1], rows, wanted), tuple(wanted)), without
+    filled = any(_FILLS in each.meta for each in tree.find_all(exp.Coalesce))
+    return Replicated(texts[0], _half_widths(texts[1], rows, wanted), tuple(wanted), filled), without
 
 
 def _half_widths(sql: str, rows: _Rows, wanted: list[int]) -> str:
@@ -239,6 +241,8 @@ def _analysed(tree: exp.Expr, measures: Mapping[str, Measure]) -> _Rows | None:
         return _Select.analysed(tree, measures)
     if isinstance(tree, exp.Union) and not tree.args.get("distinct"):
         return _union(tree, measures)
+    if isinstance(tree, exp.SetOperation):
+        return _chosen_by_others(tree, measures)
     return None
 
 
@@ -285,6 +289,18 @@ def _union(tree: exp.Union, measures: Mapping[str, Measure]) -> _Rows | None:
     return _Union(left.names, kinds, guards, chosen, plain, (left, right), tree)
 
 
+def _chosen_by_others(tree: exp.SetOperation, measures: Mapping[str, Measure]) -> _Rows | None:
+    """Return what UNION, EXCEPT and INTERSECT keep: noise tells which rows are equal."""
+    left, right = (_analysed(side, measures) for side in (tree.this, tree.expression))
+    if left is None or left.names is None or (right is not None and len(right.kinds) != len(left.kinds)):
+        return None
+    also = left.kinds if right is None or isinstance(tree, exp.Except) else right.kinds
+    kinds = [
+        Kind.EXACT if max(pair) is Kind.EXACT else Kind.OPEN for pair in zip(left.kinds, also, strict=True)
+    ]
+    return _Unknown(left.names, kinds, [[] for _ in kinds], chosen=True, plain=False)
+
+
 _CLAUSES = frozenset(
     (
         *("expressions", "from_", "joins", "where", "group", "having", "qualify", "windows", "order"),
@@ -297,6 +313,29 @@ _PICKED = (exp.Lag, exp.Lead, exp.FirstValue, exp.LastValue, exp.NthValue)
 _FLOATS = (exp.DataType.Type.DOUBLE, exp.DataType.Type.FLOAT)
 _ROUNDS = "rounds"
 """Marks a cast of a number with noise that rounds it: over replicas it is rounded, which fails for none."""
+
+
+_FILLS = "fills"
+"""Marks a COALESCE whose number with noise may be missing: what it puts there instead has no noise."""
+
+
+def _keep_missing(rows: _Rows) -> None:
+    """Let no COALESCE fill what is missing, where its output is one of the query and in no sum."""
+    match rows:
+        case _Select(aggregated=False) if rows.node.find(exp.Window) is None:
+            rows.fills = False
+            for item in rows.items:
+                _keep_missing(item.rows)
+        case _Union():
+            for side in rows.sides:
+                _keep_missing(side)
+
+
+def _unfilled(node: exp.Expr) -> exp.Expr:
+    """Return the SELECT with missing numbers in the place of what COALESCE puts there."""
+    for filled in [each for each in node.find_all(exp.Coalesce) if _FILLS in each.meta]:
+        filled.replace(filled.this)
+    return node
 
 
 def _rounded(node: exp.Expr) -> exp.Expr:
@@ -328,6 +367,8 @@ class _Select(_Rows):
     """The scalar subqueries over released rows, by the identity of their nodes."""
     above: bool = False
     """Whether the rows that it reads were chosen by noisy numbers."""
+    fills: bool = True
+    """Whether COALESCE puts something in the place of a missing number, over replicas too."""
 
     @classmethod
     def analysed(cls, node: exp.Select, measures: Mapping[str, Measure]) -> _Select:
@@ -459,6 +500,8 @@ class _Select(_Rows):
             or (first and max(kinds[1:], default=Kind.EXACT) is Kind.EXACT)
         ):
             guards += needed
+            if isinstance(node, exp.Coalesce):
+                node.meta[_FILLS] = True
             return Kind.DRAWN
         return Kind.OPEN
 
@@ -559,6 +602,7 @@ class _Select(_Rows):
         """Return the SELECT with ``#id``, and over replicas if ``drawn``; ``last``: with its guards."""
         subqueries = self._subqueries() if drawn else {}
         made = self.node.copy() if not drawn else _rounded(_replaced(self.node, subqueries))
+        made = made if self.fills or not drawn else _unfilled(made)
         assert isinstance(made, exp.Select)
         ids: list[exp.Expr] = []
         for i, item in enumerate(self.items):
