@@ -88,10 +88,10 @@ def asked(asker: Asker, catalogue: Catalogue, protected: str = "") -> Policy:
     analysts = _analysts(asker, budget)
     asker.tell(
         "5. What is publicly known of the columns? Numbers are clipped to a range, such as 0 110, before "
-        "they are summed. Without a range, the first query that needs one finds it privately, for a fifth of "
-        "its price. A list names the values of a text column with few values: groups by it always appear. "
-        "Both are public, so write what you know without looking into the data. (skip leaves out the rest of "
-        "a table.)"
+        "they are summed. Without a range of numbers, the first query that needs one finds it privately, for "
+        "a fifth of its price; without one of dates, their averages are refused. A list names the values of "
+        "a text column with few values: groups by it always appear. Both are public, so write what you know "
+        "without looking into the data. (skip leaves out the rest of a table.)"
     )
     by_name = {table.name: table for table in tables}
     rules = tuple(_with_columns(asker, by_name[rule.name], rule, unit) for rule in rules)

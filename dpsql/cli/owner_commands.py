@@ -22,9 +22,9 @@ from dpsql.engines import Engine
 from dpsql.engines.open_database import open_database
 from dpsql.engines.public_rows import PublicRows
 from dpsql.errors import InterfaceError
-from dpsql.facts.missing_bounds import all_missing_bounds
+from dpsql.facts.missing_bounds import all_missing_bounds, ranged_by_type
 from dpsql.ir.bound import MissingBound
-from dpsql.ir.column import Categories, Kind, Listed, bounded_range
+from dpsql.ir.column import Categories, Kind, Listed, bounded_range, type_range
 from dpsql.policy.catalogue import Catalogue, Known, KnownTable
 from dpsql.policy.check import changed, compare, declared_blocks, declared_keys, known, snapshot
 from dpsql.policy.draft import draft as drafted
@@ -221,6 +221,12 @@ def summary(policy: Policy, known_tables: Known, views: Mapping[str, View], data
     else:
         missing = [bound.table for bound in all_missing_bounds(known_tables) if not bound.column]
         lines += [f"decide    {name} needs rows_per_unit before it can be aggregated" for name in missing]
+    for table, column in ranged_by_type(known_tables):
+        bounds = type_range(column.fact.type)
+        lines.append(
+            f"decide    {table.name}.{column.name} has the range of its type, [{bounds.low}, {bounds.high}]: "
+            "none is found for it, and a narrower one means less noise"
+        )
     return printable("\n".join(lines))
 
 

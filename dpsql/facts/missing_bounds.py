@@ -118,6 +118,15 @@ def _unbounded(table: KnownTable) -> Iterator[Column]:
             yield column
 
 
+def ranged_by_type(known: Known) -> Iterator[tuple[KnownTable, Column]]:
+    """Yield the private columns of small integers whose only range is that of their type."""
+    for table in known.tables:
+        for column in () if table.public else table.columns:
+            plain = column.fact.type.kind is Kind.INTEGER and column.fact.domain == ANYTHING
+            if plain and column.name not in table.unit_columns and not _has_no_range(column.fact):
+                yield table, column
+
+
 def _has_no_range(fact: Fact) -> bool:
     if fact.type.kind not in _NUMBERS or fact.domain != ANYTHING:
         return False

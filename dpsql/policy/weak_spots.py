@@ -4,6 +4,7 @@ events is public, and events.user_id may name a customer
 incidents is public, and incidents.trip_id leads to rows of trips
 each trip is one unit, and a rider with several is protected in each alone
 payments.payment_id is the unit, and is named like a key of payments
+fees.fee_id is the unit, though fees has "student_id", as the students have
 delta is more than one in about 20,000 customers
 epsilon = 1,000 in all
 """
@@ -12,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dpsql.ir.relation import names_of
+from dpsql.ir.relation import Columns, names_of
 from dpsql.policy.catalogue import Catalogue, FoundTable, Known, KnownTable
 from dpsql.policy.model import BudgetRule, Policy
 from dpsql.policy.names import fold
@@ -41,6 +42,9 @@ def weak_spots(policy: Policy, tables: Known, catalogue: Catalogue) -> Iterator[
             yield from _public_rows(found[table.name], other, found[other.name], tables.unit)
     yield from _no_people(policy, tables.unit)
     holder = None if policy.unit.table is None else tables.table(policy.unit.table)
+    if policy.unit.column is not None:
+        for table in private:
+            yield from _unused_unit(table, found[table.name], policy.unit.column, tables.unit)
     if holder is not None and holder.unit_column is not None:
         columns = {column.name: column for column in found[holder.name].columns}
         key, *more = (columns[name] for name in names_of(holder.unit_column))
@@ -48,7 +52,8 @@ def weak_spots(policy: Policy, tables: Known, catalogue: Catalogue) -> Iterator[
         yield from _people_behind(unit, tables.unit)
         for table in private:
             if table is not holder and not table.links:
-                yield from _another_key(table, catalogue, unit, tables.unit)
+                unused = list(_unused_unit(table, found[table.name], holder.unit_column, tables.unit))
+                yield from unused or _another_key(table, catalogue, unit, tables.unit)
     yield from _of_budget(policy.budget, tables.unit, policy.unit.about)
 
 
@@ -141,6 +146,24 @@ def _another_key(table: KnownTable, catalogue: Catalogue, unit: Guess, word: str
                 f"{unit.key.name}: if it is the key of something else, {one(word)} with several of them is "
                 "protected in each alone, and not in all together"
             )
+
+
+def _unused_unit(table: KnownTable, found: FoundTable, key: Columns | None, unit: str) -> Iterator[str]:
+    """Warn of a table with columns named like the key of the units, where others say whose a row is."""
+    if key is None or table.unit_column is None or table.links:
+        return
+    if any(names_a_person(name) for name in names_of(table.unit_column)):
+        return
+    named = {fold(column.name): column.name for column in found.columns}
+    keys = [fold(name) for name in names_of(key)]
+    used = {fold(name) for name in names_of(table.unit_column)}
+    if "id" not in keys and used.isdisjoint(keys) and all(name in named for name in keys):
+        mine = " and ".join(f"{table.name}.{name}" for name in names_of(table.unit_column))
+        theirs = spelled_columns([named[name] for name in keys])
+        yield (
+            f"{mine} says whose a row is, though {table.name} has {theirs}: if that is the {unit}, write "
+            f"unit = {{ column = {theirs} }}"
+        )
 
 
 def _of_budget(budget: BudgetRule, unit: str, about: int | None) -> Iterator[str]:

@@ -33,10 +33,10 @@ def shop(tmp_path: Path) -> Path:
         connection.execute(
             "CREATE TABLE customers (customer_id INTEGER PRIMARY KEY, age INTEGER);"
             "CREATE TABLE events (user_id INTEGER, session_id INTEGER, event VARCHAR);"
-            "CREATE TABLE orders (customer_id INTEGER, price DOUBLE);"
+            "CREATE TABLE orders (customer_id INTEGER, price DOUBLE, pieces SMALLINT);"
             "CREATE TABLE places (place_id INTEGER PRIMARY KEY, city VARCHAR);"
             "INSERT INTO customers VALUES (1, 30); INSERT INTO events VALUES (1, 1, 'a');"
-            "INSERT INTO orders VALUES (1, 2.5); INSERT INTO places VALUES (1, 'Oslo')"
+            "INSERT INTO orders VALUES (1, 2.5, 3); INSERT INTO places VALUES (1, 'Oslo')"
         )
     return path
 
@@ -206,12 +206,12 @@ def test_rows_beyond_rows_per_unit(
 @pytest.mark.parametrize(
     ("unit", "riders", "told"),
     [
-        ('column = "payment_id"', 100, ("none of riders.rider_id", "not named like riders.rider_id")),
+        ('column = "payment_id"', 100, ("none of riders.rider_id", 'though payments has "rider_id"')),
         ('column = "rider_id"', 100, ()),
         ('column = "rider_id"', 1000, ("none of riders.rider_id",)),
         ('column = "of_rider"', 100, ()),
-        ('column = "author_id"', 100, ()),
-        ('column = "trip_id"', 100, ("none of riders.rider_id", "not named like riders.rider_id")),
+        ('column = "author_id"', 100, ('though payments has "rider_id"',)),
+        ('column = "trip_id"', 100, ("none of riders.rider_id", 'though payments has "rider_id"')),
     ],
 )
 def test_units_that_are_no_riders(
@@ -282,3 +282,26 @@ def test_a_unit_behind_which_there_are_people(tmp_path: Path, capsys: pytest.Cap
     assert ["stops.rider_id" in line for line in found] == [True]  # and nothing of stops.staff, a number
     (line,) = decided(path, capsys, "[tables.trips]\n", unit='table = "trips"\nkey = "trip_id"')
     assert "a person in trips.rider_id with several of them is protected in each alone" in line
+
+
+@pytest.mark.parametrize(("unit", "told"), [("customer_id", False), ("pieces", True)])
+@pytest.mark.parametrize("of_table", [True, False])
+def test_a_column_named_like_the_units_key_that_is_not_used(
+    shop: Path, capsys: pytest.CaptureFixture[str], unit: str, told: bool, of_table: bool
+) -> None:
+    orders = f'[tables.orders]\nrows_per_unit = 3\nunit = {{ column = "{unit}" }}\n'
+    named = 'table = "customers"\nkey = "customer_id"' if of_table else 'column = "customer_id"'
+    lines = decided(shop, capsys, OF_CUSTOMERS + orders, named)
+    said = f'orders.{unit} says whose a row is, though orders has "customer_id"'
+    assert any(said in line for line in lines) == told
+
+
+@pytest.mark.parametrize(("rule", "told"), [("{}", True), ("{ range = [0, 20] }", False)])
+def test_a_small_integer_has_the_range_of_its_type(
+    shop: Path, capsys: pytest.CaptureFixture[str], rule: str, told: bool
+) -> None:
+    orders = '[tables.orders]\nrows_per_unit = 3\nunit = { column = "customer_id" }\n'
+    columns = f"[tables.orders.columns]\npieces = {rule}\nprice = {{}}\n"
+    lines = decided(shop, capsys, OF_CUSTOMERS + orders + columns)
+    said = "orders.pieces has the range of its type, [-32768, 32767]"
+    assert [said in line for line in lines] == [True] * told
