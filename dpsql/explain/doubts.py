@@ -5,6 +5,7 @@
     GROUP BY device_model         a group needs 5,900 users: hardly anything can
     GROUP BY address              in a range of four billion values: hardly any is shared by 270 users
     ... LIMIT 10 OFFSET 1000      1,001 groups of 270 users each: hardly so many show
+    WHERE user_id = 17            the conditions leave one user: no group can show, no number tells anything
     AVG(seconds), in [0, 300]     expected within +- 4,000, even over all rows: it tells nothing
     WHERE sex = 'female'          sex is one of 'F', 'M': no declared value meets it
 
@@ -25,6 +26,7 @@ from dpsql.facts.never_met import never_met
 from dpsql.facts.origin import origins_of
 from dpsql.facts.ownership import Owned, ownership_of
 from dpsql.facts.schema import facts_of
+from dpsql.facts.units_met import units_met
 from dpsql.functions.core.literals import literal_sql
 from dpsql.ir.bound import MissingBound
 from dpsql.ir.column import Categories, Interval, Kind, as_text
@@ -126,10 +128,13 @@ def units_needed_of(planned: MeasurePlan) -> float | None:
 
 def _doubts(planned: MeasurePlan, known: Known, about: int, found: bool) -> Iterator[Doubt]:
     """Yield the doubt about a measure's groups, and those about its numbers."""
-    needed = units_needed_of(planned)
+    needed, left = units_needed_of(planned), units_met(planned.measure.relation)
+    there = f"there are about {about:,} in all"
+    if left is not None and left < about:
+        about, there = max(1, left), f"the conditions leave {left:,} at most"
     if needed is not None and needed * HARDLY > about:
-        said = f"a group shows from {needed:,.0f} {known.unit}s on, and there are about {about:,} in all"
-        beside = f"there are about {about:,} {known.unit}s in all: few groups can reach it"
+        said = f"a group shows from {needed:,.0f} {known.unit}s on, and {there}"
+        beside = f"{there.replace(' in all', f' {known.unit}s in all')}: few groups can reach it"
         yield Doubt(planned, needed > about and not _always_shows(planned), said, beside)
     elif needed is not None and (values := _most_values(planned)) > about * _rows(planned):
         said = (

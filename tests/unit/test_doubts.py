@@ -348,3 +348,47 @@ def test_groups_of_one_part_alone_are_paid_for(opened: Opened) -> None:
     answer = db.execute(sql, epsilon=1.0)
     assert [row[0] for row in answer.rows] == ["A", "B", "C"]
     assert db.execute(sql, epsilon=1.0).rows == answer.rows
+
+
+@pytest.mark.parametrize(
+    ("rows", "most"),
+    [
+        ("patients WHERE patient_id = 7", 1),
+        ("patients WHERE 7 = patient_id AND smoker", 1),
+        ("patients WHERE patient_id IN (1, 2, 3)", 3),
+        ("patients WHERE patient_id BETWEEN 10 AND 19", 10),
+        ("patients WHERE patient_id = 1 OR patient_id IN (2, 3)", 3),
+        ("patients JOIN visits USING (patient_id) WHERE visits.patient_id = 7", 1),
+        ("patients JOIN (SELECT patient_id FROM visits WHERE patient_id IN (1, 2)) USING (patient_id)", 2),
+        ("(SELECT patient_id, city FROM patients) WHERE patient_id = 7", 1),
+    ],
+)
+def test_conditions_on_few_units_show_nothing(opened: Opened, rows: str, most: int) -> None:
+    error = refused(opened(20_000), f"SELECT city, COUNT(*) AS n FROM {rows} GROUP BY city")
+    assert f"and the conditions leave {most} at most" in error.label
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        "patients WHERE patient_id <> 7",
+        "patients WHERE patient_id = 7 OR age > 30",
+        "patients WHERE NOT patient_id IN (1, 2, 3)",
+        "patients WHERE patient_id BETWEEN 1 AND 9000",
+        "patients WHERE age = 7",
+        "patients LEFT JOIN (SELECT patient_id FROM visits WHERE patient_id = 7) USING (patient_id)",
+        "patients ANTI JOIN (SELECT patient_id FROM visits WHERE patient_id = 7) USING (patient_id)",
+    ],
+)
+def test_other_conditions_leave_many_units(opened: Opened, rows: str) -> None:
+    price = opened(20_000).price(f"SELECT city, COUNT(*) AS n FROM {rows} GROUP BY city", epsilon=1.0)
+    assert price.doubts == ()
+
+
+def test_a_number_of_few_units_tells_nothing(opened: Opened) -> None:
+    db = opened(20_000)
+    assert (
+        "COUNT is expected within" in refused(db, "SELECT COUNT(*) FROM patients WHERE patient_id = 7").label
+    )
+    assert "AVG is expected within" in refused(db, "SELECT AVG(age) FROM patients WHERE patient_id = 7").label
+    assert db.price("SELECT COUNT(*) FROM patients WHERE patient_id = 7", epsilon=2.0).nothing
