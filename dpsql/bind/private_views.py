@@ -21,7 +21,7 @@ from functools import partial
 from sqlglot import exp
 
 from dpsql.bind.expressions.aggregates import is_named_aggregate
-from dpsql.bind.private.from_clause import Item
+from dpsql.bind.private.items import Item
 from dpsql.bind.scope.context import Context, Cte
 from dpsql.bind.scope.scope import Fresh
 from dpsql.bind.scope.sources import Open, Private, Summed

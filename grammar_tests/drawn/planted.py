@@ -121,6 +121,16 @@ def fan_out_is_one() -> AbstractContextManager[None]:
     return _set(ownership, "fan_out", lambda public, other, condition: 1)
 
 
+def keys_survive_a_public_join() -> AbstractContextManager[None]:
+    """A row of a public table is said to be there once, however many rows of another it meets."""
+    before = ownership._public_join
+
+    def with_all_keys(join: Any, left: Any, right: Any) -> Any:
+        return replace(before(join, left, right), keys=left.keys | right.keys)
+
+    return _set(ownership, "_public_join", with_all_keys)
+
+
 def two_rows_share_a_value() -> AbstractContextManager[None]:
     """At most two rows of a public table are said to share a value, whatever stands there."""
     sharing = ownership.most_sharing
@@ -790,6 +800,7 @@ IN_FIXTURES: dict[str, Callable[[], AbstractContextManager[None]]] = {
     "joins/public_tables.sql: on a public key": public_columns_hold_no_null,
     "joins/unmatched.sql: a column that may be NULL in a row that was met": every_null_is_unmatched,
     "joins/public_side_kept.sql: visits of every place": public_columns_hold_no_null,
+    "joins/public_side_kept.sql: each row of a public table meets many": keys_survive_a_public_join,
     "joins/ties.sql": units_are_not_equated,
     "keys/conditions_on_expressions.sql: of the side": the_empty_side_meets_conditions,
     "keys/of_one_value.sql: of two rows": columns_of_the_same_values_are_one,

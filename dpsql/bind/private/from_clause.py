@@ -15,7 +15,9 @@ from sqlglot import exp
 from dpsql.bind.expressions.scalars import Constants, Scalars
 from dpsql.bind.private.aliases import with_aliases
 from dpsql.bind.private.conditions import On, has_query, on_condition, parts_of
+from dpsql.bind.private.items import Item, RowItems
 from dpsql.bind.private.joins import arrange, join
+from dpsql.bind.private.kept_sides import regrouped
 from dpsql.bind.private.row_items import with_items
 from dpsql.bind.scope.scope import Fresh, Scope, Visible
 from dpsql.bind.scope.sources import Open, Private
@@ -35,41 +37,6 @@ from dpsql.policy.catalogue import Known
 
 SELECTED = "stood in the select list"
 """Meta data of an UNNEST whose column has no name that a query can use."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class RowItems:
-    """UNNEST of a list that each private row to its left holds."""
-
-    items: exp.Expr
-    selected: bool
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Item:
-    """One item of FROM: its source, its alias, and the join that adds it (if any).
-
-    The ``source`` of parenthesised joins is the list of the items in the parentheses.
-    """
-
-    source: Private | Open | RowItems | list[Item]
-    alias: str
-    names: tuple[str, ...]
-    node: exp.Expr
-    join: exp.Join | None
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The output names, the first ones renamed by an alias list."""
-        assert isinstance(self.source, Open)
-        return self.names + self.source.columns[len(self.names) :]
-
-    @property
-    def is_open(self) -> bool:
-        """Whether it holds no private rows."""
-        if isinstance(self.source, list):
-            return all(item.is_open for item in self.source)
-        return isinstance(self.source, Open)
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,6 +197,7 @@ class FromClause:
         ``places LEFT JOIN visits`` is bound as the inner join. ``Kept`` holds what must be true for that to
         mean the same; it is checked where the rows are aggregated.
         """
+        items = regrouped(items)
         groups = self._groups(items)
         scope = Scope(outer=self.scope)
         for group in groups:

@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from dpsql.bind.private.from_clause import Item
+from dpsql.bind.private.items import Item
 from dpsql.bind.released.error_formulas import formula_of
 from dpsql.bind.scope.sources import Number, Open
 from dpsql.bind.scope.wrappers import unaliased

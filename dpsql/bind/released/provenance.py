@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from dpsql.bind.private.from_clause import Item
+from dpsql.bind.private.items import Item
 from dpsql.bind.released.expressions import quoted
 from dpsql.bind.scope.sources import Margin, Open
 from dpsql.bind.scope.wrappers import unaliased

@@ -11,7 +11,7 @@ from dataclasses import replace
 from sqlglot import exp
 
 from dpsql.bind.private.conditions import has_query
-from dpsql.bind.private.from_clause import Item
+from dpsql.bind.private.items import Item
 from dpsql.bind.released.posteriors import PosteriorsAbove, Release
 from dpsql.bind.released.provenance import ColumnLineage
 from dpsql.bind.scope.scope import Fresh, Scope, Visible

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from sqlglot import exp
 
 from dpsql.bind.expressions.aggregates import has_aggregate
-from dpsql.bind.private.from_clause import Item
+from dpsql.bind.private.items import Item
 from dpsql.bind.released.public_sql import aliased, column, without_margins
 from dpsql.bind.scope.context import Context, Cte
 from dpsql.bind.scope.scope import Scope, Visible

@@ -25,7 +25,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from sqlglot import exp
 
 from dpsql.bind.private.conditions import parts_of
-from dpsql.bind.private.from_clause import Item
+from dpsql.bind.private.items import Item
 from dpsql.bind.scope.context import Context, Cte
 from dpsql.bind.scope.scope import Scope
 from dpsql.bind.scope.sources import Open, Private
