@@ -12,6 +12,7 @@ from sqlglot import exp
 
 from dpsql.bind.scope.wrappers import unaliased, unwrapped
 from dpsql.errors import refuse
+from dpsql.parse.samples import NAME, Sample
 from dpsql.parse.spans import span_of
 
 _BRACKETED = (
@@ -97,6 +98,8 @@ def _bracketed(node: exp.Expr) -> exp.Expr:
         return _bracketed(node.this)
     if isinstance(node, exp.Count) and isinstance(node.this, exp.Star):
         return exp.Anonymous(this="count" if isinstance(node.parent, exp.Window) else "count_star")
+    if isinstance(node, Sample):
+        return _bracketed(exp.Anonymous(this=NAME, expressions=[node.this, *node.expressions]))
     shown = type(node)(**{key: _each_bracketed(value) for key, value in node.args.items()})
     return exp.Paren(this=shown) if isinstance(node, _BRACKETED) else shown
 
