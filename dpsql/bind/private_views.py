@@ -325,8 +325,9 @@ def _uncounted(ctx: Context, aggregate: exp.Expr) -> Error:
         "a row of a private view stands for n rows",
         ctx.span(aggregate),
         label=f"this leaves {COUNT} out",
-        help=f"weigh each value by {COUNT}: SUM({COUNT}), SUM(x * {COUNT}) / SUM({COUNT}); COUNT(*) is "
-        f"SUM({COUNT}); or buy the sums of a number: CREATE PRIVATE VIEW ... WITH (sums = (cost)) AS ...",
+        help=f"weigh each value by {COUNT}: SUM(x * {COUNT}); AVG(x) is SUM(x * {COUNT}) / SUM({COUNT}) "
+        f"FILTER (WHERE x IS NOT NULL); COUNT(*) is SUM({COUNT}); or buy the sums of a number: CREATE "
+        "PRIVATE VIEW ... WITH (sums = (cost)) AS ...",
     )
 
 

@@ -71,7 +71,8 @@ def release_point(
         if call is None:
             return None
         call = with_bounds(released_call(ctx, call, owned, claimed), source.relation)
-        call = with_own_bounds(call, source.relation)
+        call, grown = with_own_bounds(call, source.relation, ctx.fresh)
+        source.grow(grown)
         votes = aggregates()[call.function].detail == "votes"
         return with_candidates(ctx, source.relation, call) if votes else call
 

@@ -160,10 +160,11 @@ class Filter:
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """A scalar under a name."""
+    """A scalar under a name. ``unranged``: of its values nothing is known but their type."""
 
     name: str
     scalar: Scalar
+    unranged: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)

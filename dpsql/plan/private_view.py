@@ -19,7 +19,8 @@ from operator import itemgetter
 
 from dpsql.errors import Error, refuse
 from dpsql.facts.public_keys import MOST_OF_VIEWS, combinations_of
-from dpsql.ir.column import Value
+from dpsql.facts.schema import fact_of, facts_of
+from dpsql.ir.column import Kind, Value
 from dpsql.ir.plan import MeasurePlan, Norm, PublicKeys
 from dpsql.ir.private_view import PrivateView
 from dpsql.ir.statistic import Part
@@ -105,15 +106,18 @@ def _places(keys: PublicKeys, parts: list[Keys]) -> tuple[int, ...]:
 def check_lists(facts: MeasureFacts) -> None:
     """Refuse columns without a public list."""
     measure = facts.measure
-    for title, listed in zip(measure.titles, measure.lists, strict=True):
+    for title, listed, key in zip(measure.titles, measure.lists, measure.keys, strict=True):
         if listed is None:
+            kind = fact_of(key.scalar, facts_of(measure.relation)).type.kind
+            days = kind in (Kind.DATE, Kind.TIMESTAMP, Kind.TIMESTAMPTZ)
+            part = f"date_trunc('month', {title})" if days else f"{title} // 10"
             raise refuse(
                 "D407",
-                f"the values of {title} are not public",
+                f"the values of {title} are not public, or they are too many",
                 measure.span,
                 label="a private view has every combination of its columns' values",
                 help=f"let the owner declare them ([tables.t.columns.c] values or range), cut a range "
-                f"({title} // 10), or leave the column out: dimensions = (...)",
+                f"({part}), or leave the column out: dimensions = (...)",
             )
     if any(not rows for _, rows in facts.listed().parts()):
         raise refuse(

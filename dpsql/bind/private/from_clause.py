@@ -388,9 +388,10 @@ class FromClause:
                 "D252",
                 f"{join.method or 'ASOF'} JOIN is not answered over private rows",
                 self.span(join),
-                label=f"which rows are joined depends on rows of other {self.known.unit}s",
-                help=f"write JOIN ... USING ({self.known.unit_column}), and keep the nearest row: QUALIFY "
-                f"ROW_NUMBER() OVER (PARTITION BY {self.known.unit_column} ORDER BY ...) = 1",
+                label=f"which row is the nearest may depend on rows of other {self.known.unit}s",
+                help=f"write a JOIN ... USING ({self.known.unit_column}), and keep the nearest row of each "
+                f"row of a: QUALIFY ROW_NUMBER() OVER (PARTITION BY {self.known.unit_column}, a.key ORDER BY "
+                "...) = 1",
             )
         if join.kind in ("SEMI", "ANTI"):
             return JoinKind[join.kind]

@@ -241,7 +241,7 @@ def _analysed(tree: exp.Expr, measures: Mapping[str, Measure]) -> _Rows | None:
         return _Select.analysed(tree, measures)
     if isinstance(tree, exp.Union) and not tree.args.get("distinct"):
         return _union(tree, measures)
-    if isinstance(tree, exp.SetOperation):
+    if isinstance(tree, exp.SetOperation) and not tree.args.get("by_name") and not tree.args.get("with_"):
         return _chosen_by_others(tree, measures)
     return None
 
