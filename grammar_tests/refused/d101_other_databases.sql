@@ -20,11 +20,6 @@ SELECT ward, COUNT(*) AS n FROM patients GROUP BY ward ORDER BY ward LIMIT 1, 2;
 -- instead: SELECT "ward", COUNT(*) FROM "patients" GROUP BY 1
 SELECT `ward`, COUNT(*) FROM `patients` GROUP BY 1;
 
--- case: subtotals behind the keys
--- outcome: refused D101 at 1:51
--- instead: SELECT ward, COUNT(*) FROM patients GROUP BY ROLLUP (ward)
-SELECT ward, COUNT(*) FROM patients GROUP BY ward WITH ROLLUP;
-
 -- case: a difference of sets by its other name
 -- outcome: refused D101 at 1:42
 -- instead: SELECT DISTINCT ward FROM patients EXCEPT SELECT ward FROM wards
