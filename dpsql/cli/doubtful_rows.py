@@ -78,8 +78,10 @@ def _misfits(table: KnownTable, holder: KnownTable | None, unit: str, engine: En
 def _undeclared(table: KnownTable, engine: Engine) -> Iterator[str]:
     """Warn of columns of which many values are none of those declared: misspelt, or of another scale."""
     declared = [column for column in table.columns if column.name not in table.found]
-    for name in engine.strays(table.name, declared):
+    texts = {column.name for column in declared if column.fact.type.kind is Kind.TEXT}
+    for name, share in engine.strays(table.name, declared).items():
+        mend = "clean what is misspelt" if name in texts else "if these values are real, widen the range"
         yield (
-            f"{table.name}.{name}: more than one row in a hundred has a value that is not declared; such "
-            "rows are in no group of it, and sums clip them: clean what is misspelt"
+            f"{table.name}.{name}: {_SHARES[share]} has a value that is not declared; such rows are in no "
+            f"group of it, and sums clip them: {mend}"
         )

@@ -82,8 +82,11 @@ class Engine(Protocol):
         """Whether texts of columns differ only in case or blanks; only the owner may see this."""
         ...
 
-    def strays(self, table: str, columns: Sequence[Column]) -> list[str]:
-        """Return the columns of which many values are not declared; only the owner may see this."""
+    def strays(self, table: str, columns: Sequence[Column]) -> dict[str, int]:
+        """Return the columns with undeclared values, and in which share of rows; only the owner may see this.
+
+        A share is one of engines/shares.py; a column with fewer such values is left out.
+        """
         ...
 
     def misfits(self, table: KnownTable, holder: KnownTable | None) -> Misfits:

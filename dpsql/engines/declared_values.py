@@ -10,19 +10,17 @@ import datetime
 from collections.abc import Sequence
 
 from dpsql.engines.identifiers import quote, text
+from dpsql.engines.shares import exceeded
 from dpsql.ir.column import Categories, Column, Interval, Kind, Number, Value
 
 _EPOCH = datetime.datetime(1970, 1, 1)
 _NUMBERS = (Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT)
 
-ONE_IN = 100
-"""Where more than one row in so many has a value that is not declared, the owner is told."""
 
-
-def many_strays_sql(columns: Sequence[Column]) -> tuple[list[str], str]:
-    """Return the columns with declarations that can be told, and SQL for whether many rows break each."""
+def strays_sql(columns: Sequence[Column]) -> tuple[list[str], str]:
+    """Return the columns with declarations that can be told, and SQL for the share of rows beyond each."""
     told = [(column.name, condition) for column in columns if (condition := _stray_sql(column)) is not None]
-    listed = ", ".join(f"count(*) FILTER (WHERE {condition}) * {ONE_IN} > count(*)" for _, condition in told)
+    listed = ", ".join(exceeded(f"count(*) FILTER (WHERE {condition})", "count(*)") for _, condition in told)
     return [name for name, _ in told], listed
 
 

@@ -19,7 +19,7 @@ from dpsql.driver import beside, connect, duckdb
 from dpsql.engines.contents import hashed
 from dpsql.engines.create_table import ColumnDefinition, column_definitions
 from dpsql.engines.database_names import named_by_header
-from dpsql.engines.declared_values import many_strays_sql
+from dpsql.engines.declared_values import strays_sql
 from dpsql.engines.identifiers import TEXTED, fetched, quote, table_sql, text
 from dpsql.engines.open_files import Held, changed, hold, is_aside, let_go
 from dpsql.engines.public_columns import PublicColumns, public_columns_of, public_columns_sql
@@ -435,13 +435,13 @@ class DuckDB:
             spelled = f"SELECT DISTINCT {read} FROM {table_sql(table)} WHERE {present}"
             return bool(self._all(f"SELECT 1 FROM ({spelled}) GROUP BY {by} HAVING count(*) > 1 LIMIT 1"))
 
-    def strays(self, table: str, columns: Sequence[Column]) -> list[str]:
-        names, many = many_strays_sql(columns)
+    def strays(self, table: str, columns: Sequence[Column]) -> dict[str, int]:
+        names, shares = strays_sql(columns)
         if not names:
-            return []
+            return {}
         with self._reading():
-            [found] = self._all(f"SELECT {many} FROM {table_sql(table)}")
-        return [name for name, is_many in zip(names, found, strict=True) if is_many]
+            [found] = self._all(f"SELECT {shares} FROM {table_sql(table)}")
+        return {name: share for name, share in zip(names, found, strict=True) if isinstance(share, int)}
 
     def misfits(self, table: KnownTable, holder: KnownTable | None) -> Misfits:
         with self._reading():

@@ -12,12 +12,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from dpsql.engines.identifiers import quote
+from dpsql.engines.shares import exceeded
 from dpsql.ir.relation import names_of
 from dpsql.lazy_dataclass import dataclass
 from dpsql.policy.catalogue import KnownTable
-
-_SHARES = (2, 10, 100)
-"""More than one row in so many is told, by the first that is exceeded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,10 +68,4 @@ def misfits_sql(table: KnownTable, holder: KnownTable | None, rows: Callable[[st
     unknown = f"sum(n) FILTER (WHERE {is_somebody} AND NOT held)"
     clipped, theirs = (f"sum({number}) FILTER (WHERE {is_somebody})" for number in (beyond, "n"))
     parts = (("sum(lost)", "sum(n)"), (unknown, "sum(n)"), (clipped, theirs))
-    return f"SELECT {', '.join(_exceeded(*each) for each in parts)} FROM ({known}) AS k"
-
-
-def _exceeded(part: str, whole: str) -> str:
-    """Print the first share of rows that a part of them exceeds, NULL if it exceeds none."""
-    cases = " ".join(f"WHEN coalesce({part}, 0) * {one_in} > {whole} THEN {one_in}" for one_in in _SHARES)
-    return f"CASE {cases} END"
+    return f"SELECT {', '.join(exceeded(*each) for each in parts)} FROM ({known}) AS k"

@@ -24,7 +24,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from dpsql.engines.contents import hashed
-from dpsql.engines.declared_values import many_strays_sql
+from dpsql.engines.declared_values import strays_sql
 from dpsql.engines.identifiers import TEXTED, fetched, quote
 from dpsql.engines.not_vetted import NotVetted
 from dpsql.engines.postgres.dialect import Postgres as Dialect
@@ -223,12 +223,12 @@ class PostgresEngine:
         spelled = f"(SELECT DISTINCT {texts} FROM {self._rows(table)} WHERE {present}) AS s"
         return bool(self._ask(f"SELECT 1 FROM {spelled} GROUP BY {by} HAVING count(*) > 1 LIMIT 1"))
 
-    def strays(self, table: str, columns: Sequence[Column]) -> list[str]:
-        names, many = many_strays_sql(columns)
+    def strays(self, table: str, columns: Sequence[Column]) -> dict[str, int]:
+        names, shares = strays_sql(columns)
         if not names:
-            return []
-        [found] = self._ask(f"SELECT {many} FROM {self._rows(table)}")
-        return [name for name, is_many in zip(names, found, strict=True) if is_many]
+            return {}
+        [found] = self._ask(f"SELECT {shares} FROM {self._rows(table)}")
+        return {name: share for name, share in zip(names, found, strict=True) if isinstance(share, int)}
 
     def misfits(self, table: KnownTable, holder: KnownTable | None) -> Misfits:
         [shares] = self._ask(misfits_sql(table, holder, self._selected))
