@@ -115,6 +115,10 @@ def take_spellings(
     return token_edits.edited(kept, sorted(edits, key=lambda edit: edit[0].start)), tuple(clamps)
 
 
+CLAMPED = "clamped"
+"""Marks the CASE that stands for an argument with bounds."""
+
+
 def clamp_mark(mark: str) -> str:
     return mark + "clamp"
 
@@ -136,7 +140,9 @@ def clamped(tree: exp.Expr, mark: str, clamps: tuple[Clamp, ...]) -> exp.Expr:
         low = exp.Greatest(this=argument.copy(), expressions=[clamp.low.copy()], ignore_nulls=True)
         both = exp.Least(this=low, expressions=[clamp.high.copy()], ignore_nulls=True)
         filled = exp.Not(this=exp.Is(this=argument.copy(), expression=exp.Null()))
-        return exp.Case(ifs=[exp.If(this=filled, true=both)])
+        case = exp.Case(ifs=[exp.If(this=filled, true=both)])
+        case.meta[CLAMPED] = True
+        return case
 
     return tree.transform(replaced)
 

@@ -12,6 +12,7 @@ from sqlglot import exp
 
 from dpsql.bind.scope.wrappers import unaliased, unwrapped
 from dpsql.errors import refuse
+from dpsql.parse.bigquery_aggregates import CLAMPED
 from dpsql.parse.samples import NAME, Sample
 from dpsql.parse.spans import span_of
 
@@ -98,6 +99,11 @@ def _bracketed(node: exp.Expr) -> exp.Expr:
         return _bracketed(node.this)
     if isinstance(node, exp.Count) and isinstance(node.this, exp.Star):
         return exp.Anonymous(this="count" if isinstance(node.parent, exp.Window) else "count_star")
+    if CLAMPED in node.meta:
+        least = node.args["ifs"][0].args["true"]
+        inner, ends = least.this.this, (least.this.expressions[0], least.expressions[0])
+        within, low, high = (output_name(part) for part in (inner, *ends))
+        return exp.Var(this=f"{within} CLAMPED BETWEEN {low} AND {high}")
     if isinstance(node, Sample):
         return _bracketed(exp.Anonymous(this=NAME, expressions=[node.this, *node.expressions]))
     shown = type(node)(**{key: _each_bracketed(value) for key, value in node.args.items()})
