@@ -20,7 +20,7 @@ from dpsql.ir.plan import Plan
 def note_of_differences(
     plan: Plan, rows: Sequence[tuple[Any, ...]], margins: Sequence[tuple[float | None, ...]]
 ) -> str:
-    """Return how to ask for differences with less noise, if most numbers of an output are within theirs."""
+    """Return how to ask for differences with less noise, if it may be half of most numbers of an output."""
     if not rows or not any(_lost(at, rows, margins) for at in range(len(margins[0]))):
         return ""
     if not any(_of_differences(measure.measure) for measure in plan.stages[-1].measures):
@@ -33,11 +33,11 @@ def note_of_differences(
 
 def _lost(at: int, rows: Sequence[tuple[Any, ...]], margins: Sequence[tuple[float | None, ...]]) -> bool:
     pairs = [(row[at], margin[at]) for row, margin in zip(rows, margins, strict=True)]
-    return 2 * sum(_within(value, margin) for value, margin in pairs) > len(pairs)
+    return 2 * sum(_half_noise(value, margin) for value, margin in pairs) > len(pairs)
 
 
-def _within(value: object, margin: float | None) -> bool:
-    return isinstance(value, int | float | Decimal) and margin is not None and abs(float(value)) <= margin
+def _half_noise(value: object, margin: float | None) -> bool:
+    return isinstance(value, int | float | Decimal) and margin is not None and abs(float(value)) <= 2 * margin
 
 
 def _of_differences(measure: Measure) -> bool:
