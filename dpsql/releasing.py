@@ -29,7 +29,7 @@ from dpsql.mechanisms.strategies.rows import Listed
 from dpsql.plan.joint import file_strategies
 from dpsql.plan.noise_choice import deviation
 from dpsql.post.margins import CONFIDENCE
-from dpsql.post.notes import note_of_blank, note_on, note_without
+from dpsql.post.notes import note_of_blank, note_of_hidden, note_on, note_without
 from dpsql.post.stages import StageOutputs
 from dpsql.post.wide_differences import note_of_differences
 from dpsql.release.release import from_system, release
@@ -177,8 +177,8 @@ def answer_of(
     names = stage.post.columns
     bare = [names[place] for place in _in_note(stage.post, types, without)]
     note = _note(session, plan, bare, empty=not rows)
-    lost = note_of_differences(plan, rows, margins)
-    notes = (models, note, lost, note_of_blank([names[at] for at in blank]))
+    lost = (note_of_hidden(stage.post, rows, margins), note_of_differences(plan, rows, margins))
+    notes = (models, note, *lost, note_of_blank([names[at] for at in blank]))
     return Answer(
         stage.post.columns,
         tuple(types[:width]),

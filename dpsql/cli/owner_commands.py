@@ -34,6 +34,7 @@ from dpsql.policy.names import fold
 from dpsql.policy.seen import seen_by
 from dpsql.policy.toml_positions import document_of
 from dpsql.policy.toml_spelling import memory_text
+from dpsql.policy.unit_guesses import named_like_a_key
 from dpsql.policy.weak_spots import weak_spots
 from dpsql.post.sealed import Sealed
 from dpsql.render.digits import above, below, on_a_line, printable
@@ -221,7 +222,8 @@ def summary(policy: Policy, known_tables: Known, views: Mapping[str, View], data
     else:
         missing = [bound.table for bound in all_missing_bounds(known_tables) if not bound.column]
         lines += [f"decide    {name} needs rows_per_unit before it can be aggregated" for name in missing]
-    for table, column in ranged_by_type(known_tables):
+    ranged = ranged_by_type(known_tables)
+    for table, column in (each for each in ranged if not named_like_a_key(each[1].name)):
         bounds = type_range(column.fact.type)
         lines.append(
             f"decide    {table.name}.{column.name} has the range of its type, [{bounds.low}, {bounds.high}]: "

@@ -143,7 +143,8 @@ def _doubts(planned: MeasurePlan, known: Known, about: int, found: bool) -> Iter
         few = f"more than all {known.unit}s have rows that count"
         yield Doubt(planned, False, f"{said}, {few}", f"a key is in a range of {values:,} values, {few}")
     if found:
-        doubts = [_of_number(finish, planned, known, about) for finish in planned.measure.finishes]
+        over = "even over all rows" if there.endswith("in all") else f"even over all rows, as {there}"
+        doubts = [_of_number(finish, planned, known, about, over) for finish in planned.measure.finishes]
         nothing = needed is None and all(doubt is not None and doubt.nothing for doubt in doubts)
         for doubt in doubts:
             if doubt is not None:
@@ -186,7 +187,7 @@ def _always_shows(planned: MeasurePlan) -> bool:
     return listed or planned.measure.other is not None
 
 
-def _of_number(finish: Finish, planned: MeasurePlan, known: Known, about: int) -> Doubt | None:
+def _of_number(finish: Finish, planned: MeasurePlan, known: Known, about: int, over: str) -> Doubt | None:
     """Doubt a number whose expected error is more than how far it could be off at all."""
     counts = finish.call.function in ("count", "count_units")
     if finish.call.function not in _PLAIN or (counts and isinstance(planned.rule, Threshold)):
@@ -198,7 +199,7 @@ def _of_number(finish: Finish, planned: MeasurePlan, known: Known, about: int) -
         return None
     called = finish.call.function.upper().replace("COUNT_UNITS", "COUNT")
     if error * HARDLY > reach:
-        said = _far(called, error, reach, "even over all rows")
+        said = _far(called, error, reach, over)
         return Doubt(planned, error > reach, said, said)
     groups = _groups(planned)
     if facts["aggregate"] == "avg":

@@ -40,7 +40,6 @@ from dpsql.ir.relation import (
     Join,
     JoinKind,
     Materialized,
-    Named,
     Project,
     Relation,
     Scan,
@@ -97,7 +96,9 @@ def _schema(relation: Relation) -> Schema:
             return _columns(facts)
         case Project(source, columns):
             inside = facts_of(source)
-            return tuple(Column(column.name, _named_fact(column, inside)) for column in columns)
+            return tuple(
+                Column(column.name, column.known or fact_of(column.scalar, inside)) for column in columns
+            )
         case Join(kind, left, right, condition, unit=unit):
             both = _join_schema(kind, facts_of(left), facts_of(right), condition)
             return both if unit is None else (unit, *both)
@@ -113,11 +114,6 @@ def _schema(relation: Relation) -> Schema:
             return (*schema_of(source), Column(call.name, _window_fact(call, source)))
         case _:
             assert_never(relation)
-
-
-def _named_fact(named: Named, inside: Facts) -> Fact:
-    fact = fact_of(named.scalar, inside)
-    return Fact(fact.type, ANYTHING, fact.nullable) if named.unranged else fact
 
 
 def _grouped(fact: Fact) -> Fact:

@@ -160,11 +160,11 @@ class Filter:
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """A scalar under a name. ``unranged``: of its values nothing is known but their type."""
+    """A scalar under a name. ``known`` is what is known of it, where that does not follow from the scalar."""
 
     name: str
     scalar: Scalar
-    unranged: bool = False
+    known: Fact | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)

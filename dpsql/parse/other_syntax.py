@@ -26,8 +26,8 @@ _RULES = tuple(
         (r"\bSELECT\s+TOP\s*\(?\s*", r"(?P<n>\d+)", "write LIMIT {n} at the end"),
         (r"\bLIMIT\s+(?P<skipped>\d+)\s*", r",\s*(?P<n>\d+)", "write LIMIT {n} OFFSET {skipped}"),
         (r"\bGROUP\s+BY\s[^()]*", r"WITH\s+(?P<sets>ROLLUP|CUBE)\b", "write GROUP BY {sets} (x)"),
-        (r"\bMINUS\s*", r"", "write EXCEPT"),
-        (r"", r"(R?LIKE|REGEXP|REGEXP_LIKE)\b", "write regexp_matches(x, 'a.*')"),
+        (r"\bMINUS\s*", r"\(?\s*SELECT\b", "write EXCEPT"),
+        (r"", r"(RLIKE|REGEXP|REGEXP_LIKE)\b", "write regexp_matches(x, 'a.*')"),
         (
             r"\bWITHIN\s+GROUP\s*\(\s*ORDER\s+BY\s.*",
             r"CLAMPED\b",
@@ -35,7 +35,7 @@ _RULES = tuple(
         ),
         (r"\bDECODE\s*\([^()]*", r"", "write CASE x WHEN 'a' THEN 1 ELSE 0 END"),
         (r"", r"`", 'write "x": names stand in double quotes'),
-        (r"", r"\#", "write -- before a comment"),
+        (r"", r"\#(?![>#-])", "write -- before a comment"),
         (r"\{\s*(d|ts)\s*", r"'", "write DATE '2024-12-31' or TIMESTAMP '2024-12-31 12:00:00'"),
     )
 )

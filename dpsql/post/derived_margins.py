@@ -7,8 +7,8 @@ numbers that share cells (a count and a sum of one pair) vary together. Results 
 matching) vary independently. A count of units near its threshold varies by its conditional distribution,
 given that it is shown. Integers are rounded as in the answer.
 
-A ratio whose denominator may be zero has no interval: draws around a small one say nothing of the ratio. A
-CASE over released numbers takes in each draw the arm that the draw's own numbers choose.
+A ratio whose denominator may be zero has no interval: draws around a small one say nothing of the ratio. Nor
+has a CASE whose condition noise may change: the arm that the truth takes may be far from all draws.
 
 Claim   where few draws change the sign of a denominator, the interval holds the ratio of the exact sums about
         as often as it says.
@@ -114,7 +114,7 @@ def _operations() -> dict[str, Callable[..., Floats]]:
 
 
 _CHANGED = 1 / 5
-"""The largest share of draws in which a denominator may have the other sign, as a part of one tail."""
+"""The largest share of draws with another sign of a denominator, or another arm, as a part of one tail."""
 
 
 def denominators(formula: Formula) -> list[Formula]:
@@ -128,6 +128,14 @@ def denominators(formula: Formula) -> list[Formula]:
     else:
         below = [formula.arguments[1]] if formula.name == "/" else []
     return inside + [each for each in below if columns_in(each)]
+
+
+def conditions(formula: Formula) -> list[Formula]:
+    """Return what chooses among the arms of a CASE."""
+    if not isinstance(formula, Operation):
+        return []
+    inside = [each for argument in formula.arguments for each in conditions(argument)]
+    return [*inside, formula.arguments[0]] if formula.name == "if" else inside
 
 
 def derived(
@@ -157,7 +165,7 @@ def derived(
     alone = unit_draws("gaussian", cells + len(noised))[:, cells:]
     usual = mechanism("gaussian").half_width(1.0, confidence) - 0.5
     delivered = {column.name: _numbers(column) for column in columns}
-    divided_by = denominators(output.formula)
+    divided_by, chosen_by = denominators(output.formula), conditions(output.formula)
 
     def taken_off(part: slice) -> Floats:
         if moved_together is not None:
@@ -195,6 +203,9 @@ def derived(
         for denominator in divided_by:
             signs = np.sign(evaluated(denominator, away)) == np.sign(evaluated(denominator, middle))
             change[:, signs.mean(axis=0) < 1 - _CHANGED * (1 - confidence) / 2] = np.nan
+        for condition in chosen_by:
+            same = np.equal(evaluated(condition, away) == 1, evaluated(condition, middle) == 1)
+            change[:, same.mean(axis=0) < 1 - _CHANGED * (1 - confidence) / 2] = np.nan
         for place, row in enumerate(range(len(sums))[part]):
             if row in barely and np.isfinite(change[:, place]).mean() < (1 + confidence) / 2:  # mostly NULL
                 change[:, place] = np.nan

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from dpsql.detail_kinds import part
 from dpsql.facts.ties import ties_of
 from dpsql.ir.bound import Bound, MissingClip
 from dpsql.ir.detail import Detail
+from dpsql.ir.measure import Post
 from dpsql.ir.plan import DetailPlan, Plan, Threshold
 from dpsql.mechanisms.found_range import few_units
 from dpsql.plan.bound_search import again_above
@@ -26,9 +28,6 @@ def note_on(plan: Plan, unit: str) -> str:
             shown = (measure for stage in stages for measure in stage.measures)
             if any(measure.measure.added_up and isinstance(measure.rule, Threshold) for measure in shown):
                 sentences.append("Other groups are in no sum of groups, and no margin says so.")
-            replicated = stages[-1].post.replicated
-            if replicated is not None and replicated.filled:
-                sentences.append("What stands in for the number of a hidden group has no margin.")
     rules = [measure.rule for measure in plan.measures]
     least = max((rule.least for rule in rules if isinstance(rule, Threshold)), default=1)
     if least > 1:
@@ -49,6 +48,18 @@ def note_on(plan: Plan, unit: str) -> str:
         )
     sentences += _of_details([detail for measure in plan.measures for detail in measure.details], unit)
     return " ".join(sentences)
+
+
+def note_of_hidden(
+    post: Post, rows: Sequence[tuple[Any, ...]], margins: Sequence[tuple[float | None, ...]]
+) -> str:
+    """Return the note on what COALESCE puts in the place of numbers that are not there."""
+    if post.replicated is None or not post.replicated.filled:
+        return ""
+    places, pairs = post.replicated.places, zip(rows, margins, strict=True)
+    if all(row[at] is None or margin[at] is not None for row, margin in pairs for at in places):
+        return ""
+    return "What stands in for the number of a hidden group has no margin."
 
 
 def note_without(columns: Sequence[str]) -> str:

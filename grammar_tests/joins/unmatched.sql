@@ -36,3 +36,9 @@ WHERE v.patient_id IS NULL OR v.cost > 100;
 -- case: the side that is kept
 -- outcome: accepted
 SELECT COUNT(*) AS n FROM visits v RIGHT JOIN patients p USING (patient_id) WHERE v.visit_id IS NULL;
+
+-- case: values of rows that are not there
+-- outcome: accepted
+SELECT COUNT(v.minutes) AS minutes, COUNT(*) AS n, SUM(COALESCE(v.cost, 1)) AS cost,
+    SUM(CASE WHEN v.visited_on > DATE '2021-01-01' THEN 1 ELSE 0 END) AS late
+FROM patients p LEFT JOIN visits v USING (patient_id) WHERE v.kind IS NULL;

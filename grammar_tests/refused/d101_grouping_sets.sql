@@ -2,4 +2,5 @@
 
 -- case: subtotals as another database writes them
 -- outcome: refused D101 at 1:51
+-- instead: SELECT ward, COUNT(*) FROM patients GROUP BY ROLLUP (ward)
 SELECT ward, COUNT(*) FROM patients GROUP BY ward WITH ROLLUP;

@@ -56,3 +56,17 @@ FROM wards w LEFT JOIN patients p ON p.ward = w.ward GROUP BY w.ward;
 -- outcome: refused D404 at 1:71
 -- instead: SELECT t.place_id, COUNT(v.visit_id) AS n FROM (SELECT * FROM place_tags WHERE place_id IS NOT NULL) AS t LEFT JOIN visits v USING (place_id) GROUP BY 1
 SELECT t.place_id, COUNT(v.visit_id) AS n FROM place_tags t LEFT JOIN visits v USING (place_id) GROUP BY 1;
+
+-- case: a condition of the join that chooses among public rows
+-- outcome: refused D404 at 1:52
+-- instead: SELECT w.ward, COUNT(p.age) FILTER (WHERE w.floor = 1) FROM wards w LEFT JOIN patients p ON p.ward = w.ward GROUP BY w.ward
+SELECT w.ward, COUNT(p.age) FROM wards w LEFT JOIN patients p ON p.ward = w.ward AND w.floor = 1 GROUP BY w.ward;
+
+-- case: names that two private tables in a row have
+-- outcome: refused D404 at 1:58
+-- instead: SELECT l.place_id, COUNT(v.cost) FROM places l LEFT JOIN visits v ON v.place_id = l.place_id LEFT JOIN (SELECT patient_id, COUNT(*) AS place_id FROM referrals GROUP BY patient_id) r ON r.patient_id = v.patient_id GROUP BY l.place_id
+SELECT l.place_id, COUNT(v.cost) FROM places l LEFT JOIN visits v USING (place_id) LEFT JOIN (SELECT patient_id, COUNT(*) AS place_id FROM referrals GROUP BY patient_id) r ON r.patient_id = v.patient_id GROUP BY l.place_id;
+
+-- case: a natural join in front of another
+-- outcome: refused D404 at 1:89
+SELECT w.ward, COUNT(p.age) FROM (SELECT ward, floor FROM wards) AS w NATURAL LEFT JOIN patients p LEFT JOIN visits v ON v.patient_id = p.patient_id GROUP BY w.ward;

@@ -80,3 +80,17 @@ def test_explain_says_what_clamped_does(db: dpsql.Connection) -> None:
     said = "CLAMPED BETWEEN sets another end"
     assert said in " ".join(str(db.explain(f"SELECT AVG(n) FROM {PERSONS}")).split())
     assert said not in str(db.explain(f"SELECT AVG(n CLAMPED BETWEEN 0 AND 9) FROM {PERSONS}"))
+
+
+@pytest.mark.parametrize(
+    "argument",
+    [
+        "CASE WHEN n > 2 THEN LEAST(GREATEST(n, 0), 1000) END",
+        "LEAST(GREATEST(n, 0), 1000)",
+        "CASE WHEN n IS NOT NULL THEN LEAST(n, 1000) END",
+    ],
+)
+def test_other_clips_keep_the_guess(db: dpsql.Connection, argument: str) -> None:
+    assert "rows_per_unit in people.toml" in " ".join(
+        str(db.explain(f"SELECT SUM({argument}) FROM {PERSONS}")).split()
+    )

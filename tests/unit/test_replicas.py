@@ -301,12 +301,43 @@ def test_what_stands_in_for_a_hidden_group_has_no_margin(session: Session, sql: 
     assert "stands in for" in answer.note
 
 
-def test_what_stands_in_for_a_hidden_group_is_added_up(session: Session) -> None:
-    towns = "(SELECT 'town 1' AS town UNION ALL SELECT 'nowhere')"
-    inner = "(SELECT town, COUNT(*) AS n FROM people GROUP BY town)"
-    sql = f"SELECT SUM(COALESCE(n, 0)) FROM {towns} LEFT JOIN {inner} USING (town)"
-    ((margin,),) = answer_without_cost(session, sql).margins
-    assert margin is not None
+TOWNS = "(SELECT 'town 1' AS town UNION ALL SELECT 'nowhere')"
+BY_TOWN = "(SELECT town, COUNT(*) AS n FROM people GROUP BY town)"
+FILLED = f"{TOWNS} AS t LEFT JOIN {BY_TOWN} AS r USING (town)"
+
+
+@pytest.mark.parametrize("way", ["SUM", "AVG"])
+def test_what_stands_in_for_a_hidden_group_is_added_up(session: Session, way: str) -> None:
+    """As a value of the query, and as one beside others: with the same margin."""
+    inner = f"SELECT {way}(COALESCE(n, 0)) FROM {FILLED}"
+    ((alone,),) = answer_without_cost(session, inner).margins
+    answer = answer_without_cost(session, f"SELECT 1 AS one, ({inner}) AS v")
+    assert alone is not None
+    assert answer.margins[0][1] == pytest.approx(alone, rel=0.1)
+    assert "stands in for" not in answer.note
+
+
+@pytest.mark.parametrize(
+    "outputs",
+    [
+        "town, COALESCE(n, 0), ROW_NUMBER() OVER (ORDER BY town)",
+        "town, COALESCE(n, 0), SUM(n) OVER ()",
+        "town, COALESCE(SUM(n), 0), COUNT(*)",
+    ],
+)
+def test_nothing_stands_in_beside_windows_and_sums(session: Session, outputs: str) -> None:
+    grouped = " GROUP BY town" * ("SUM(n), 0" in outputs)
+    answer = answer_without_cost(session, f"SELECT {outputs} FROM {FILLED}{grouped}")
+    margins = {row[0]: margin[1] for row, margin in zip(answer.rows, answer.margins, strict=True)}
+    assert margins["nowhere"] is None
+    assert margins["town 1"]
+
+
+@pytest.mark.parametrize("from_", [BY_TOWN, BY_DAY])
+def test_where_nothing_is_missing_nothing_is_said(session: Session, from_: str) -> None:
+    answer = answer_without_cost(session, f"SELECT COALESCE(n, 0) AS v FROM {from_}")
+    assert all(margin for (margin,) in answer.margins)
+    assert "stands in for" not in answer.note
 
 
 def test_what_is_shown_is_what_the_plain_sql_shows(session: Session) -> None:

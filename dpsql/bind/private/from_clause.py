@@ -323,6 +323,9 @@ class FromClause:
         if kept and isinstance(ownership_of(second), Owned):
             kind = JoinKind.INNER
             group.kept = Kept(facts_of(first), frozenset(facts_of(second)), span)
+            parts = conjuncts(on.condition) if on.condition is not None else ()
+            if any(refs(part) and refs(part) <= group.kept.public.keys() for part in parts):
+                self.refuse_kept(group.kept, chosen=True)
         joined = join(
             kind,
             first,
@@ -342,9 +345,17 @@ class FromClause:
         names = frozenset(name for owner in sides if isinstance(owner, Owned) for name in owner.units)
         return names, Column(self.fresh("unit"), Fact(self.known.unit_type, nullable=False))
 
-    def refuse_kept(self, kept: Kept, null: str | None = None) -> NoReturn:
-        """Refuse an outer join that keeps public rows; ``null`` is a key of theirs that may be NULL."""
+    def refuse_kept(self, kept: Kept, null: str | None = None, chosen: bool = False) -> NoReturn:
+        """Refuse an outer join that keeps public rows.
+
+        ``null`` is a key of theirs that may be NULL; ``chosen``: the join's condition chooses among them.
+        """
         instead = "count a private column, COUNT(v.x), by groups of the public table; or use JOIN"
+        if chosen:
+            instead = (
+                "leave conditions on the public table out of ON, and count where they hold: "
+                "COUNT(v.x) FILTER (WHERE t.x > 1)"
+            )
         if null is not None:
             instead = (
                 f"leave out its rows without {null}, which meet no row: FROM (SELECT * FROM t WHERE {null} "

@@ -11,7 +11,7 @@ Proof   Joins are made from left to right, so parentheses around the first ones 
         the first private table are outer joins with private tables, whose conditions read private tables
         alone and have the equality of the units besides: a public row that met no student meets no exam,
         before and after. A condition that reads a public table, or USING a name of one, leaves the joins as
-        they are.
+        they are; so does one of the first private table with a name of a later one, which it cannot mean.
 Test    grammar_tests/joins/public_side_kept.sql
 """
 
@@ -23,7 +23,7 @@ from dataclasses import replace
 from sqlglot import exp
 
 from dpsql.bind.private.items import Item
-from dpsql.bind.scope.sources import Open
+from dpsql.bind.scope.sources import Open, Private
 
 
 def regrouped(items: list[Item]) -> list[Item]:
@@ -33,11 +33,34 @@ def regrouped(items: list[Item]) -> list[Item]:
     if len(items) < 3 or not first or private.join is None or private.join.side != "LEFT":
         return items
     head, tail = items[:first], items[first:]
-    if not all(isinstance(item.source, Open) for item in head) or any(item.join is None for item in head[1:]):
+    if private.join.method or not all(isinstance(item.source, Open) for item in head):
         return items
-    if not all(_outer(item, head) for item in tail[1:]):
+    if any(item.join is None or _is_comma(item.join) for item in head[1:]):
+        return items
+    if not all(_outer(item, head) for item in tail[1:]) or _names_later(private.join, tail[1:]):
         return items
     return [_together(head, None), _together([replace(private, join=None), *tail[1:]], private.join)]
+
+
+def _is_comma(join: exp.Join) -> bool:
+    return not any(join.args.get(key) for key in ("side", "kind", "method", "on", "using"))
+
+
+def _names_later(join: exp.Join, later: Sequence[Item]) -> bool:
+    """Whether a condition may mean a column of an item that stands behind it."""
+    names: set[str] = set()
+    for item in later:
+        if not isinstance(item.source, Private):
+            return True
+        visible = item.source.scope.under(item.alias, item.names)
+        names |= {column.name.casefold() for column in visible.columns}
+    on = join.args.get("on")
+    if on is None:
+        return any(each.name.casefold() in names for each in join.args.get("using") or [])
+    tables = {item.alias.casefold() for item in later}
+    read = [(each.table.casefold(), each.name.casefold()) for each in on.find_all(exp.Column)]
+    asks = on.find(exp.Query) is not None
+    return asks or any(table in tables if table else name in names for table, name in read)
 
 
 def _together(items: list[Item], join: exp.Join | None) -> Item:

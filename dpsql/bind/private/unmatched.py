@@ -36,7 +36,10 @@ def _unmatched(relation: Relation, tested: set[Scalar]) -> Relation:
             if tested.isdisjoint(_never_null_where_met(right, condition)):
                 return replace(relation, left=left)
             kept = tuple(Named(name, Ref(name)) for name in facts_of(left))
-            empty = tuple(Named(name, Literal(None, fact.type)) for name, fact in facts_of(right).items())
+            empty = tuple(
+                Named(name, Literal(None, fact.type), replace(fact, nullable=True, order=None))
+                for name, fact in facts_of(right).items()
+            )
             return Project(replace(relation, kind=JoinKind.ANTI, left=left), kept + empty)
         case _:
             return relation

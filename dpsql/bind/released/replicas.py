@@ -58,13 +58,15 @@ def replicated(
     without = tuple(i for i in range(columns) if margins[i] is None and rows.kinds[i] is Kind.OPEN)
     if not wanted or not rows.plain:
         return None, (*sorted((*without, *wanted)),)
-    _keep_missing(rows)
+    hides = any(listed is None for measure in measures for listed in measure.lists)
+    if hides:
+        _keep_missing(rows)
     shown = rows.written(drawn=False)
     drawn = rows.written(drawn=True, last=True)
     texts = [shown.sql(dialect="duckdb"), drawn.sql(dialect="duckdb")]
     for text in texts:
         check_printed(text)
-    filled = any(_FILLS in each.meta for each in tree.find_all(exp.Coalesce))
+    filled = hides and any(_FILLS in each.meta for each in tree.find_all(exp.Coalesce))
     return Replicated(texts[0], _half_widths(texts[1], rows, wanted), tuple(wanted), filled), without
 
 
@@ -316,24 +318,25 @@ _ROUNDS = "rounds"
 
 
 _FILLS = "fills"
-"""Marks a COALESCE whose number with noise may be missing: what it puts there instead has no noise."""
+"""Marks a COALESCE of a SELECT whose number with noise may be missing: what it puts there has no noise."""
 
 
 def _keep_missing(rows: _Rows) -> None:
     """Let no COALESCE fill what is missing, where its output is one of the query and in no sum."""
     match rows:
-        case _Select(aggregated=False) if rows.node.find(exp.Window) is None:
+        case _Select():
             rows.fills = False
-            for item in rows.items:
-                _keep_missing(item.rows)
+            if not rows.aggregated and rows.node.find(exp.Window) is None:
+                for item in rows.items:
+                    _keep_missing(item.rows)
         case _Union():
             for side in rows.sides:
                 _keep_missing(side)
 
 
-def _unfilled(node: exp.Expr) -> exp.Expr:
-    """Return the SELECT with missing numbers in the place of what COALESCE puts there."""
-    for filled in [each for each in node.find_all(exp.Coalesce) if _FILLS in each.meta]:
+def _unfilled(node: exp.Expr, select: int) -> exp.Expr:
+    """Return a SELECT with missing numbers for what its own COALESCE puts there, not those of subqueries."""
+    for filled in [each for each in node.find_all(exp.Coalesce) if each.meta.get(_FILLS) == select]:
         filled.replace(filled.this)
     return node
 
@@ -500,8 +503,8 @@ class _Select(_Rows):
             or (first and max(kinds[1:], default=Kind.EXACT) is Kind.EXACT)
         ):
             guards += needed
-            if isinstance(node, exp.Coalesce):
-                node.meta[_FILLS] = True
+            if isinstance(node, exp.Coalesce) and not inside:
+                node.meta[_FILLS] = id(self)
             return Kind.DRAWN
         return Kind.OPEN
 
@@ -602,7 +605,7 @@ class _Select(_Rows):
         """Return the SELECT with ``#id``, and over replicas if ``drawn``; ``last``: with its guards."""
         subqueries = self._subqueries() if drawn else {}
         made = self.node.copy() if not drawn else _rounded(_replaced(self.node, subqueries))
-        made = made if self.fills or not drawn else _unfilled(made)
+        made = made if self.fills or not drawn else _unfilled(made, id(self))
         assert isinstance(made, exp.Select)
         ids: list[exp.Expr] = []
         for i, item in enumerate(self.items):
