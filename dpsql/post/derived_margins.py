@@ -118,13 +118,15 @@ _CHANGED = 1 / 5
 
 
 def denominators(formula: Formula) -> list[Formula]:
-    """Return what a formula divides by that is no constant."""
+    """Return what a formula divides by, or compares with 0 by = or <>, that is no constant."""
     if not isinstance(formula, Operation):
         return []
     inside = [each for argument in formula.arguments for each in denominators(argument)]
     if formula.name == "power":
         base, exponent = formula.arguments
         below = [] if isinstance(exponent, float) and exponent >= 0 else [base]
+    elif formula.name in ("=", "<>"):  # noise hardly ever meets what it is around
+        below = [Operation("-", formula.arguments)]
     else:
         below = [formula.arguments[1]] if formula.name == "/" else []
     return inside + [each for each in below if columns_in(each)]
