@@ -112,7 +112,8 @@ def test_a_case_whose_condition_is_sure_has_that_of_its_arm(db: dpsql.Connection
     arms = "COUNT(*), CASE WHEN SUM(c) > 100 AND NOT SUM(a) BETWEEN 0 AND 5 THEN COUNT(*) ELSE SUM(b) END"
     ((count, chosen),) = db.execute(f"SELECT {arms} FROM people", epsilon=20.0).margins
     assert count is not None
-    assert chosen == pytest.approx(count, rel=0.1)
+    assert chosen is not None
+    assert count <= chosen <= count + 1
 
 
 @pytest.mark.parametrize(
