@@ -82,12 +82,13 @@ def _one(
 ) -> tuple[float, ...]:
     drawn = Drawn(db, sql, epsilon)
     what, quiet = drawn.planned, drawn.quiet()
+    answers = drawn.values(repetitions)
     kept = _steady(what, quiet.sums) & np.array([group[0] in truth for group in quiet.groups])
+    kept &= ~np.isnan(answers).any(axis=0)
     if not kept.any():
         return (math.nan,) * 5
-    true = drawn.exact()[kept]
+    answers, true = answers[:, kept], drawn.exact()[kept]
     plain_values = np.array([float(truth.get(group[0]) or 0) for group in quiet.groups])[kept]
-    answers = drawn.values(repetitions)[:, kept]
     noise = _rms(answers - true)
     expected = _rms(_formula(what, quiet.sums[kept]))
     return noise, expected, noise / expected, _rms(answers - plain_values), float(np.median(plain_values))

@@ -43,8 +43,15 @@ class Drawn:
         return self._finished(self.quiet())
 
     def values(self, repetitions: int) -> Floats:
-        """Return one row per release, one column per group; all keys are public."""
-        return np.array([self._finished(self.once()) for _ in range(repetitions)])
+        """Return one row per release, one column per group; all keys are public.
+
+        NaN stands where a release does not show a group: that of NULL, within its margin.
+        """
+        groups, rows = self.quiet().groups, []
+        for table in (self.once() for _ in range(repetitions)):
+            shown = dict(zip(table.groups, self._finished(table), strict=True))
+            rows.append([shown.get(group, np.nan) for group in groups])
+        return np.array(rows, dtype=np.float64)
 
     def answers(self, repetitions: int) -> list[tuple[Value, ...]]:
         """Return the aggregates of the only group, of any type, for every release."""

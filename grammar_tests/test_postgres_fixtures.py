@@ -46,7 +46,7 @@ UNITS = (1, 12, 20)
 EQUAL, REFUSED, ABSENT, SLOW = "equal", "refused", "a column is absent", "slow"
 
 ANSWERED = {
-    "aggregates": 0.92, "attacks": 0.96, "bounds": 0.98, "cte": 0.87, "from": 0.56, "group_by": 0.97,
+    "aggregates": 0.92, "attacks": 0.96, "bounds": 0.97, "cte": 0.87, "from": 0.56, "group_by": 0.97,
     "having": 1.0, "joins": 1.0, "keys": 0.94, "options": 1.0, "order_limit": 1.0, "per_unit": 0.86,
     "pivot": 0.7, "post": 1.0, "public": 1.0, "scalars": 0.65, "select": 0.92, "sets": 1.0, "stages": 1.0,
     "subqueries": 0.97, "units": 0.34, "views": 1.0, "where": 0.95,
