@@ -16,6 +16,7 @@ Test    tests/privacy/test_statistics_engine.py: every call, of columns with the
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import assert_never
 
 from dpsql.facts.schema import fact_of, facts_of
@@ -26,6 +27,7 @@ from dpsql.ir.relation import (
     Aggregate,
     Filter,
     Join,
+    JoinKind,
     Materialized,
     OrderedCall,
     Project,
@@ -144,9 +146,9 @@ def _below(relation: Relation) -> Iterator[tuple[Relation, Scalar | None]]:
         case Project(source, columns):
             yield from ((source, column.scalar) for column in columns)
             yield from _below(source)
-        case Join(_, left, right, condition):
-            if condition is not None:
-                yield relation, condition
+        case Join(kind, left, right, condition):
+            if condition is not None:  # a SEMI join's reads columns of both sides, and has those of one
+                yield (replace(relation, kind=JoinKind.INNER) if kind.one_sided else relation), condition
             yield from _below(left)
             yield from _below(right)
         case Union(left, right):

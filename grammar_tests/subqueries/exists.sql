@@ -130,3 +130,9 @@ SELECT COUNT(*) AS n FROM patients AS p WHERE EXISTS (SELECT MAX(cost) FROM visi
 -- case: another name of an average
 -- outcome: accepted
 SELECT COUNT(*) AS n FROM patients AS p WHERE 20 < (SELECT mean(minutes) FROM visits AS v WHERE v.patient_id = p.patient_id);
+
+-- case: calls on columns of both sides
+-- outcome: accepted
+SELECT v.kind, COUNT(*) AS n FROM visits v
+SEMI JOIN treatments t ON t.visit_id = v.visit_id AND isnan(t.dose) AND date_diff('day', v.visited_on, t.given_on) < 9
+GROUP BY v.kind;

@@ -67,6 +67,9 @@ QUESTIONS = (
     "SELECT day(CAST(seen AS DATE)) AS d, hour(seen) AS h, COUNT(*) FROM people GROUP BY d, h",
     "SELECT town, COUNT(*), MEDIAN(age), QUANTILE(age / 2, 0.9) FROM people GROUP BY town",
     "SELECT age // 10 AS decade, COUNT(*), SUM(age) FROM people GROUP BY decade",
+    "SELECT COUNT(*) FROM people AS p SEMI JOIN people AS q ON q.person = p.person AND q.age * 2 > p.age",
+    "SELECT town, COUNT(*) FROM people AS p WHERE NOT EXISTS "
+    "(SELECT 1 FROM people AS q WHERE q.person = p.person AND hour(q.seen) < p.age) GROUP BY town",
 )
 
 
