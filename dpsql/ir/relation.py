@@ -164,7 +164,7 @@ class Named:
 
     name: str
     scalar: Scalar
-    known: Fact | None = None
+    known: Fact | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)

@@ -124,6 +124,7 @@ PLANS_LEAVE_OUT = {
     "MeasurePlan.rests_on_noise": "whether a margin can be told",
     "MeasurePlan.rows": "in the noise's sensitivity",
     "MeasurePlan.rows_from": "a sentence for people",
+    "Named.known": "the ranges that follow from it are in the statistics and the keys",
     "Scan.most": "in the noise's sensitivity",
     "Scan.tied": "the conditions of joins have the units beside them",
     "ScanColumn.guessed": "whose word the fact is",
