@@ -140,6 +140,10 @@ def conditions(formula: Formula) -> list[Formula]:
     return [*inside, formula.arguments[0]] if formula.name == "if" else inside
 
 
+def _is_true(truth: Floats) -> Floats:
+    return np.where(truth == 1, 1.0, 0.0)
+
+
 def derived(
     output: Derived,
     planned: MeasurePlan,
@@ -167,7 +171,10 @@ def derived(
     alone = unit_draws("gaussian", cells + len(noised))[:, cells:]
     usual = mechanism("gaussian").half_width(1.0, confidence) - 0.5
     delivered = {column.name: _numbers(column) for column in columns}
-    divided_by, chosen_by = denominators(output.formula), conditions(output.formula)
+    decided: list[tuple[Formula, Callable[[Floats], Floats]]] = [
+        *((each, np.sign) for each in denominators(output.formula)),
+        *((each, _is_true) for each in conditions(output.formula)),
+    ]
 
     def taken_off(part: slice) -> Floats:
         if moved_together is not None:
@@ -201,12 +208,11 @@ def derived(
                     np.rint(away[column.name]),
                 )
         with np.errstate(invalid="ignore"):
-            change: Floats = evaluated(output.formula, away) - evaluated(output.formula, middle)
-        for denominator in divided_by:
-            signs = np.sign(evaluated(denominator, away)) == np.sign(evaluated(denominator, middle))
-            change[:, signs.mean(axis=0) < 1 - _CHANGED * (1 - confidence) / 2] = np.nan
-        for condition in chosen_by:
-            same = np.equal(evaluated(condition, away) == 1, evaluated(condition, middle) == 1)
+            difference = evaluated(output.formula, away) - evaluated(output.formula, middle)
+        shape = (len(draws), len(range(len(sums))[part]))
+        change: Floats = np.array(np.broadcast_to(difference, shape))  # an arm may be a constant
+        for formula, told in decided:
+            same = np.broadcast_to(told(evaluated(formula, away)) == told(evaluated(formula, middle)), shape)
             change[:, same.mean(axis=0) < 1 - _CHANGED * (1 - confidence) / 2] = np.nan
         for place, row in enumerate(range(len(sums))[part]):
             if row in barely and np.isfinite(change[:, place]).mean() < (1 + confidence) / 2:  # mostly NULL

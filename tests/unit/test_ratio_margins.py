@@ -26,6 +26,7 @@ id = {}
 a = { range = [0, 10] }
 b = { range = [-10, 10] }
 c = { range = [-10, 10] }
+kind = { values = ["x", "y"] }
 """
 ASKED = 300
 
@@ -36,7 +37,8 @@ def db(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dpsql.Connection]:
     path = tmp_path_factory.mktemp("ratios") / "people.duckdb"
     with duckdb.connect(str(path)) as connection:
         connection.execute(
-            "CREATE TABLE people AS SELECT i AS id, i % 10 AS a, i % 3 - 1 AS b, 1 AS c FROM range(3000) t(i)"
+            "CREATE TABLE people AS SELECT i AS id, i % 10 AS a, i % 3 - 1 AS b, 1 AS c, "
+            "if(i % 2 = 0, 'x', 'y') AS kind FROM range(3000) t(i)"
         )
     path.with_suffix(".toml").write_text(POLICY)
     with dpsql.connect(path) as opened:
@@ -114,6 +116,28 @@ def test_a_case_whose_condition_is_sure_has_that_of_its_arm(db: dpsql.Connection
     assert count is not None
     assert chosen is not None
     assert count <= chosen <= count + 1
+
+
+@pytest.mark.parametrize(
+    "spelled",
+    [
+        "CASE WHEN 1 = 1 THEN COUNT(*) * 2 END",
+        "IF(2 > 3, 5, SUM(a) / SUM(c))",
+        "CASE WHEN NULL IS NULL THEN 1 + COUNT(*) END",
+        "IF(1 = 1, 5, COUNT(*))",
+        "IF(COUNT(*) > -1e9, 5, COUNT(*) + 1)",
+        "CASE WHEN COUNT(*) > NULL THEN COUNT(*) END",
+        "COUNT(*) + CASE WHEN NOT NULL THEN 1 ELSE 2 END",
+    ],
+)
+@pytest.mark.parametrize("keyed", [False, True])
+def test_constants_choose_and_are_chosen(db: dpsql.Connection, spelled: str, keyed: bool) -> None:
+    keys = (", kind", " GROUP BY kind") if keyed else ("", "")
+    answer = db.execute(f"SELECT {spelled} AS v{keys[0]} FROM people{keys[1]}", epsilon=20.0)
+    assert all(
+        (row[0] is None) == (margin[0] is None)
+        for row, margin in zip(answer.rows, answer.margins, strict=True)
+    )
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,6 @@ each row would cost more noise than they spare bias, so these arguments are left
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TypeGuard
 
 from dpsql.bind.scope.scope import Fresh
 from dpsql.facts.ownership import Owned, ownership_of
@@ -32,20 +31,19 @@ from dpsql.ir.scalar import Call, Literal, Ref, Scalar
 def with_own_bounds(call: AggregateCall, relation: Relation, fresh: Fresh) -> tuple[AggregateCall, Relation]:
     """Return the call with what CLAMPED clips freed of guesses, where a unit has one row, and its rows."""
     match call.argument:
-        case Call("case", (Call("is_not_null", (tested,)) as test, Call("least", (clip, high)))):
-            inner, low = clip.arguments if _is_greatest(clip) else (clip, clip)
-            ends = all(isinstance(end, Literal) and end.value is not None for end in (low, high))
+        case Call(
+            "case",
+            (
+                Call("is_not_null", (tested,)) as test,
+                Call("least", (Call("greatest", (inner, Literal() as low)), Literal() as high)),
+            ),
+        ) if inner == tested and None not in (low.value, high.value):
             owned = ownership_of(relation)
-            alone = isinstance(owned, Owned) and owned.at_most == 1
-            if inner == tested and ends and alone and clipped_by_rows(relation, inner):
+            if isinstance(owned, Owned) and owned.at_most == 1 and clipped_by_rows(relation, inner):
                 freed, relation = _unranged(inner, relation, fresh)
                 clipped = Call("least", (Call("greatest", (freed, low)), high))
                 call = replace(call, argument=Call("case", (test, clipped)))
     return call, relation
-
-
-def _is_greatest(scalar: Scalar) -> TypeGuard[Call]:
-    return isinstance(scalar, Call) and scalar.function == "greatest" and len(scalar.arguments) == 2
 
 
 def _unranged(scalar: Scalar, relation: Relation, fresh: Fresh) -> tuple[Ref, Relation]:

@@ -37,30 +37,9 @@ def regrouped(items: list[Item]) -> list[Item]:
         return items
     if any(item.join is None or _is_comma(item.join) for item in head[1:]):
         return items
-    if not all(_outer(item, head) for item in tail[1:]) or _names_later(private.join, tail[1:]):
+    if not all(_outer(item, head) for item in tail[1:]) or _reads_later(private.join, tail[1:]):
         return items
     return [_together(head, None), _together([replace(private, join=None), *tail[1:]], private.join)]
-
-
-def _is_comma(join: exp.Join) -> bool:
-    return not any(join.args.get(key) for key in ("side", "kind", "method", "on", "using"))
-
-
-def _names_later(join: exp.Join, later: Sequence[Item]) -> bool:
-    """Whether a condition may mean a column of an item that stands behind it."""
-    names: set[str] = set()
-    for item in later:
-        if not isinstance(item.source, Private):
-            return True
-        visible = item.source.scope.under(item.alias, item.names)
-        names |= {column.name.casefold() for column in visible.columns}
-    on = join.args.get("on")
-    if on is None:
-        return any(each.name.casefold() in names for each in join.args.get("using") or [])
-    tables = {item.alias.casefold() for item in later}
-    read = [(each.table.casefold(), each.name.casefold()) for each in on.find_all(exp.Column)]
-    asks = on.find(exp.Query) is not None
-    return asks or any(table in tables if table else name in names for table, name in read)
 
 
 def _together(items: list[Item], join: exp.Join | None) -> Item:
@@ -69,16 +48,34 @@ def _together(items: list[Item], join: exp.Join | None) -> Item:
     return Item(items, "", (), items[0].node, join)
 
 
+def _is_comma(join: exp.Join) -> bool:
+    return not any(join.args.get(key) for key in ("side", "kind", "method", "on", "using"))
+
+
 def _outer(item: Item, head: Sequence[Item]) -> bool:
     """Whether an item is private and joined by LEFT on names that no public table in front has."""
     join = item.join
     if item.is_open or join is None or join.side != "LEFT" or join.method:
         return False
-    tables = {each.alias.casefold() for each in head}
-    names = {name.casefold() for each in head for name in each.columns}
+    return not _reads(join, head, [name for each in head for name in each.columns])
+
+
+def _reads_later(join: exp.Join, later: Sequence[Item]) -> bool:
+    """Whether a condition may mean a column of an item that stands behind it."""
+    names: list[str] = []
+    for item in later:
+        if not isinstance(item.source, Private):
+            return True
+        names += [column.name for column in item.source.scope.under(item.alias, item.names).columns]
+    return _reads(join, later, names)
+
+
+def _reads(join: exp.Join, items: Sequence[Item], names: Sequence[str]) -> bool:
+    """Whether the condition of a join may mean a column of these items, which have these names."""
+    tables, folded = {item.alias.casefold() for item in items}, {name.casefold() for name in names}
     on = join.args.get("on")
     if on is None:
-        return all(each.name.casefold() not in names for each in join.args.get("using") or [])
+        return any(each.name.casefold() in folded for each in join.args.get("using") or [])
     read = [(each.table.casefold(), each.name.casefold()) for each in on.find_all(exp.Column)]
-    plain = on.find(exp.Query) is None
-    return plain and all(table not in tables if table else name not in names for table, name in read)
+    asks = on.find(exp.Query) is not None
+    return asks or any(table in tables if table else name in folded for table, name in read)

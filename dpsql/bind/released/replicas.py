@@ -294,9 +294,9 @@ def _union(tree: exp.Union, measures: Mapping[str, Measure]) -> _Rows | None:
 def _chosen_by_others(tree: exp.SetOperation, measures: Mapping[str, Measure]) -> _Rows | None:
     """Return what UNION, EXCEPT and INTERSECT keep: noise tells which rows are equal."""
     left, right = (_analysed(side, measures) for side in (tree.this, tree.expression))
-    if left is None or left.names is None or (right is not None and len(right.kinds) != len(left.kinds)):
+    if left is None or right is None or left.names is None or len(right.kinds) != len(left.kinds):
         return None
-    also = left.kinds if right is None or isinstance(tree, exp.Except) else right.kinds
+    also = left.kinds if isinstance(tree, exp.Except) else right.kinds
     kinds = [
         Kind.EXACT if max(pair) is Kind.EXACT else Kind.OPEN for pair in zip(left.kinds, also, strict=True)
     ]
