@@ -49,7 +49,7 @@ def below_table(answer: AnswerFields, look: Look = PLAIN) -> list[str]:
         count = group_thousands(str(len(answer.rows)), " " if look.grouped else "")
         lines.append(f"({count} rows, {shown} shown{'; ' + look.hint if look.hint else ''})")
     if _unknown(answer):
-        lines.append(f"± {UNKNOWN}: too much noise to say anything about this value.")
+        lines.append(f"± {UNKNOWN}: nobody can say how far off this value may be.")
     lines += summary(answer).split("\n")
     if look.width is None:
         return lines

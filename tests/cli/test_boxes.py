@@ -51,7 +51,7 @@ def test_a_pipe_gets_everything_in_full() -> None:
         "│ NULL       │ -1203 ± 25 │  NULL        │",
         "│ NULL       │    12 ± 25 │   3.5 ±    ? │",
         "└────────────┴────────────┴──────────────┘",
-        "± ?: too much noise to say anything about this value.",
+        "± ?: nobody can say how far off this value may be.",
         "cost epsilon 0.5, remaining 1.5",
     ]
 

@@ -333,6 +333,22 @@ def test_nothing_stands_in_beside_windows_and_sums(session: Session, outputs: st
     assert margins["town 1"]
 
 
+@pytest.mark.parametrize(
+    "sql",
+    [
+        f"SELECT SUM(COALESCE(n, 0)) FROM {FILLED} WHERE town = 'nowhere'",
+        f"SELECT SUM(n) FROM (SELECT COALESCE(n, 0) AS n FROM {FILLED} WHERE town = 'nowhere')",
+        f"SELECT n FROM (SELECT town, IFNULL(n, 0) AS n, SUM(n) OVER() FROM {FILLED}) WHERE town = 'nowhere'",
+        f"SELECT SUM(COALESCE(n, 0)) OVER () FROM {FILLED} WHERE town = 'nowhere'",
+    ],
+)
+def test_a_sum_of_what_stands_in_for_hidden_groups_is_no_exact_zero(session: Session, sql: str) -> None:
+    answer = answer_without_cost(session, sql)
+    assert answer.rows == [(0,)]
+    assert answer.margins == [(None,)]
+    assert "stands in for" in answer.note
+
+
 @pytest.mark.parametrize("from_", [BY_TOWN, BY_DAY])
 def test_where_nothing_is_missing_nothing_is_said(session: Session, from_: str) -> None:
     answer = answer_without_cost(session, f"SELECT COALESCE(n, 0) AS v FROM {from_}")

@@ -67,11 +67,14 @@ def replicated(
     for text in texts:
         check_printed(text)
     filled = hides and any(_FILLS in each.meta for each in tree.find_all(exp.Coalesce))
-    return Replicated(texts[0], _half_widths(texts[1], rows, wanted), tuple(wanted), filled), without
+    return Replicated(texts[0], _half_widths(texts[1], rows, wanted, filled), tuple(wanted), filled), without
 
 
-def _half_widths(sql: str, rows: _Rows, wanted: list[int]) -> str:
-    """Return SQL for the half-width of each wanted output of each row, by its id."""
+def _half_widths(sql: str, rows: _Rows, wanted: list[int], filled: bool) -> str:
+    """Return SQL for the half-width of each wanted output of each row, by its id.
+
+    What is the same in every replica is made of what COALESCE ``filled``, and has none.
+    """
     names = [f"c{i}" for i in range(len(rows.kinds))]
     guards = [(i, f"g{i}_{n}") for i, found in enumerate(rows.guards) for n in range(len(found))]
     listed = [*names, *(name for _, name in guards), "r", "id"]
@@ -84,6 +87,7 @@ def _half_widths(sql: str, rows: _Rows, wanted: list[int]) -> str:
     outputs = []
     for i in wanted:
         tests = [f"list_count(all_c{i}) = {REPLICAS}"]
+        tests += [f"list_unique(list_append(all_c{i}, c{i})) > 1"] if filled else []
         tests += [
             f"list_count(all_{name}) = {REPLICAS} AND abs({name}) > {BEYOND} * {_deviation(name)}"
             for at, name in guards
@@ -318,7 +322,8 @@ _ROUNDS = "rounds"
 
 
 _FILLS = "fills"
-"""Marks a COALESCE of a SELECT whose number with noise may be missing: what it puts there has no noise."""
+"""Marks a COALESCE whose number with noise may be missing: what it puts there has no noise. The mark is the
+SELECT, or 0 of what is added up."""
 
 
 def _keep_missing(rows: _Rows) -> None:
@@ -503,8 +508,8 @@ class _Select(_Rows):
             or (first and max(kinds[1:], default=Kind.EXACT) is Kind.EXACT)
         ):
             guards += needed
-            if isinstance(node, exp.Coalesce) and not inside:
-                node.meta[_FILLS] = id(self)
+            if isinstance(node, exp.Coalesce):
+                node.meta[_FILLS] = 0 if inside else id(self)
             return Kind.DRAWN
         return Kind.OPEN
 
