@@ -35,6 +35,7 @@ from dpsql.accounting.ledger_file import (
     exists,
     inode,
     is_busy,
+    is_interrupted,
     sync_folder,
     tables_of,
     translated,
@@ -372,7 +373,7 @@ def create(path: Path, contents: Iterable[dict[str, Any]], names: Names) -> bool
     or readable by other users, whatever the umask, even if this process is killed.
     """
     with translated(path), queue_of(path).turn.taken():
-        if exists(path.with_name(path.name + "-journal")) and not exists(path):
+        if is_interrupted(path) and not exists(path):
             raise damaged(f"{path} is gone, but the journal of its last entry is still there")
         descriptor, draft = tempfile.mkstemp(prefix=".ledger-", dir=path.parent)
         try:

@@ -340,7 +340,7 @@ with Ledger.open(path, promise, granted, patience=60) as ledger:
     assert [lines[0] for lines in printed].count("created") == 1
     ids = [line for lines in printed for line in lines[1:]]
     assert len(ids) == len(set(ids)) == 142
-    assert sorted(os.listdir(path.parent)) == [path.name, path.name + "-queue"]
+    assert sorted(os.listdir(path.parent)) == [path.name + ending for ending in ("", "-journal", "-queue")]
     with Ledger.open(path, PROMISE, Granted(1.0, Units(1000))) as ledger:
         assert ledger.spent() == Units(142 * 7)
         assert {str(e.id) for e in ledger.entries() if e.kind == "debit"} == set(ids)
@@ -576,6 +576,44 @@ def test_a_ledger_lost_with_its_journal_left_is_not_made_anew(path: Path) -> Non
     path.with_name(path.name + "-journal").write_bytes(b"something")
     refused("D506", lambda: reopen(path))
     assert not path.exists()
+
+
+def test_the_journal_of_what_was_finished_is_overwritten_and_says_nothing(path: Path, ledger: Ledger) -> None:
+    journal, kept = path.with_name(path.name + "-journal"), path.with_suffix(".kept")
+    entries = []
+    for number in range(3):
+        ledger.debit_or_join(replace(ASKED, digest=f"d{number}"))
+        entries.append((journal.stat().st_ino, journal.read_bytes()[:28]))
+    assert entries == [(journal.stat().st_ino, bytes(28))] * 3
+    spent = ledger.spent()
+    shutil.copy2(path, kept)
+    journal.unlink()  # a copy without it has every debit
+    with Ledger.open(kept, PROMISE, GRANTED) as copy:
+        assert copy.spent() == spent
+        copy.debit_or_join(replace(ASKED, digest="d3"))
+    kept.unlink()  # the journal is left, and belongs to nothing that was interrupted
+    with Ledger.open(kept, PROMISE, GRANTED) as anew:
+        assert anew.created
+        assert anew.spent() != spent
+
+
+def test_a_debit_whose_journal_was_not_yet_overwritten_did_not_happen(path: Path, ledger: Ledger) -> None:
+    journal = path.with_name(path.name + "-journal")
+    ledger.debit_or_join(ASKED)
+    spent = ledger.spent()
+    with ledger._chain.writing() as pen:
+        pen.append({"kind": "verified", "time": "", "version": "v1", "facts": []})
+        sizes = journal.read_bytes()[12:28]
+    ledger.close()
+    assert sizes != bytes(16)
+    magic, many = b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7", b"\xff" * 4  # as many records as there are
+    with journal.open(
+        "r+b"
+    ) as file:  # as a power cut leaves it: all pages are written, the header still stands
+        file.write(magic + many + sizes)
+    with Ledger.open(path, PROMISE, GRANTED) as again:
+        assert again.spent() == spent
+        assert again._chain.tail.content["kind"] == "debit"
 
 
 # Places and permissions
