@@ -6,7 +6,7 @@ Plan  = stages of (MeasurePlan..., Post)  paid, run, explained and audited
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
 from enum import Enum
 from fractions import Fraction
@@ -82,6 +82,7 @@ class PublicKeys:
     sets: tuple[tuple[int, tuple[int, ...]], ...] = ()
     tied: tuple[tuple[tuple[int, ...], tuple[tuple[Value, ...], ...]], ...] = ()
     _listed: ListedGroups | None = field(init=False, compare=False, repr=False)
+    _sizes: Mapping[int, int] | None = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         if any(len(unique(values)) < len(values) for values in self.domains):
@@ -91,6 +92,7 @@ class PublicKeys:
         if any(len(dict.fromkeys(rows)) < len(rows) for _, rows in self.tied):
             raise ValueError("a combination of public keys is listed twice")
         object.__setattr__(self, "_listed", None)
+        object.__setattr__(self, "_sizes", None)
 
     def groups(self) -> tuple[tuple[Value, ...], ...]:
         """Return all groups that are shown; each time the same."""
@@ -114,10 +116,14 @@ class PublicKeys:
     def groups_listed(self) -> ListedGroups | None:
         return self.listed()
 
-    def sizes(self) -> dict[int, int]:
+    def sizes(self) -> Mapping[int, int]:
         """Return the number of groups of each grouping set by its number; 0 is the only one without sets."""
-        sets = self.sets or ((0, tuple(range(len(self.domains)))),)
-        return {number: prod(len(rows) for _, rows in self.parts(positions)) for number, positions in sets}
+        if self._sizes is None:
+            sets = self.sets or ((0, tuple(range(len(self.domains)))),)
+            sizes = {number: prod(len(rows) for _, rows in self.parts(places)) for number, places in sets}
+            object.__setattr__(self, "_sizes", sizes)
+        assert self._sizes is not None
+        return self._sizes
 
     def _combined(self, group: Sequence[Value], positions: Iterable[int]) -> list[tuple[Value, ...]]:
         """Return the combinations of the keys at these positions, and of ``group`` elsewhere."""

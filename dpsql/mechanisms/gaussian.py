@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from functools import lru_cache
 from statistics import NormalDist
 
 from dpsql.ir.event import GaussianEvent
@@ -55,12 +56,15 @@ def reach(scale: float, probability: float) -> float:
 
     NormalDist's quantile (Wichura 1988) is right to 16 digits; the added excess covers the last ones.
     """
-    if probability >= 0.5:
-        return 0.0
+    return 0.0 if probability >= 0.5 else scale * _quantile(probability) * (1 + 1e-15)
+
+
+@lru_cache(4_096)  # a threshold asks for hundreds, the same at each price
+def _quantile(probability: float) -> float:
     z = -_NORMAL.inv_cdf(probability) * (1 + 1e-12) + 1e-12
     while math.erfc(z / math.sqrt(2)) / 2 > probability * (1 - 1e-13):
         z += 1e-12 * (1 + z)
-    return scale * z * (1 + 1e-15)
+    return z
 
 
 def above(scale: float, distance: float) -> float:

@@ -25,6 +25,7 @@ Test    tests/privacy/test_threshold.py
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
 from dpsql.ir.plan import Norm
 from dpsql.mechanisms import shelf
@@ -38,13 +39,22 @@ def steps_for(
         raise ValueError(f"no threshold for delta {delta}, {one} steps to a unit and a clip of {clip}")
     most = clip**norm.value if groups_at_most is None else groups_at_most
     reach = shelf()[mechanism].reach
-    steps, groups = 0, 1
+    counts = (
+        _count(groups, one, clip, norm) + math.ceil(reach(scale, share) + 0.5)
+        for groups, share in _shares(delta, most)
+    )
+    return max(counts, default=0)
+
+
+@lru_cache(256)  # the same at each price
+def _shares(delta: float, most: int) -> list[tuple[int, float]]:
+    """Return the least number of groups of each interval, and each group's share for the largest number."""
+    shares, groups = [], 1
     while groups <= most:
         until = min(most, groups + groups // 64)
-        noise = reach(scale, _delta_per_group(delta, until))
-        steps = max(steps, _count(groups, one, clip, norm) + math.ceil(noise + 0.5))
+        shares.append((groups, _delta_per_group(delta, until)))
         groups = until + 1
-    return steps
+    return shares
 
 
 def _delta_per_group(delta: float, groups: int) -> float:

@@ -95,6 +95,7 @@ PLANS_LEAVE_OUT = {
     "Fact.order": "of columns that conditions and checks compare, which the relation holds",
     "Join.added": "who wrote a part of the condition",
     "PublicKeys._listed": "computed from the lists",
+    "PublicKeys._sizes": "computed from the lists",
     "Measure.added_up": "in the SQL above",
     "Measure.aggregates": "finishes and details are made of them",
     "Measure.fitted": "the clip that was chosen is in the noise's sensitivity",
