@@ -546,6 +546,7 @@ def test_the_demo_shows_answers_a_refusal_and_the_budget(
         "clinic.duckdb",
         "clinic.toml",
         "clinic.ledger",
+        "clinic.ledger-journal",
         "clinic.ledger-queue",
     }
 
