@@ -31,7 +31,7 @@ from dpsql.plan.noise_choice import deviation
 from dpsql.post.margins import CONFIDENCE
 from dpsql.post.notes import note_of_blank, note_of_hidden, note_on, note_without
 from dpsql.post.stages import StageOutputs
-from dpsql.post.wide_differences import note_of_differences
+from dpsql.post.wide_ranges import note_of_wide_ranges
 from dpsql.release.release import from_system, release
 from dpsql.release.second_round import in_rounds
 from dpsql.release.serialization import from_bytes, to_bytes
@@ -177,7 +177,7 @@ def answer_of(
     names = stage.post.columns
     bare = [names[place] for place in _in_note(stage.post, types, without)]
     note = _note(session, plan, bare, empty=not rows)
-    lost = (note_of_hidden(stage.post, rows, margins), note_of_differences(plan, rows, margins))
+    lost = (note_of_hidden(stage.post, rows, margins), note_of_wide_ranges(plan, rows, margins))
     notes = (models, note, *lost, note_of_blank([names[at] for at in blank]))
     return Answer(
         stage.post.columns,

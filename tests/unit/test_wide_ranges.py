@@ -1,4 +1,4 @@
-"""The note on differences that are lost in noise, and the bounds that it proposes."""
+"""The note on numbers lost in the noise of wide ranges, and the bounds that it proposes."""
 
 from __future__ import annotations
 
@@ -26,6 +26,8 @@ age = { range = [0, 100] }
 came = { range = [2020-01-01, 2029-12-31] }
 went = { range = [2020-01-01, 2029-12-31] }
 kind = { values = ["a", "b"] }
+guests = {}
+late = {}
 """
 MINUTES = "date_diff('minute', came, went)"
 SAID = "Noise is for all differences that the ranges of both columns allow"
@@ -37,6 +39,7 @@ def db(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dpsql.Connection]:
     with duckdb.connect(str(path)) as connection:
         connection.execute(
             "CREATE TABLE stays AS SELECT i AS id, 20 + i % 60 AS age, if(i % 3 = 0, 'a', 'b') AS kind, "
+            "(i % 4)::SMALLINT AS guests, i % 7 = 0 AS late, "
             "TIMESTAMP '2024-05-01' + INTERVAL (i) MINUTE AS came, came + INTERVAL 10 MINUTE AS went "
             "FROM range(3000) AS t(i)"
         )
@@ -62,6 +65,27 @@ def test_differences_that_are_lost_are_told(
 ) -> None:
     """An average is expected within 5,000 minutes at epsilon 1, and is 10."""
     assert (SAID in db.execute(sql, epsilon=epsilon).note) == told
+
+
+@pytest.mark.parametrize(
+    ("sql", "epsilon", "column"),
+    [
+        ("SELECT AVG(guests) FROM stays", 1.0, "guests"),
+        ("SELECT kind, SUM(2 * n) FROM (SELECT kind, guests AS n FROM stays) GROUP BY kind", 1.0, "guests"),
+        ("SELECT AVG(guests) FROM stays", 1e7, ""),
+        ("SELECT AVG(guests CLAMPED BETWEEN 0 AND 3) FROM stays", 1.0, ""),
+        ("SELECT AVG(guests) FROM stays WHERE guests BETWEEN 0 AND 3", 1.0, ""),
+        ("SELECT AVG(LEAST(GREATEST(guests, 0), 3)) FROM stays", 1.0, ""),
+        ("SELECT AVG(CAST(late AS INTEGER)) FROM stays", 0.01, ""),
+    ],
+)
+def test_the_range_of_a_small_type_is_told(
+    db: dpsql.Connection, sql: str, epsilon: float, column: str
+) -> None:
+    """An average is expected within 60 at epsilon 1, and is 1.5."""
+    note = db.execute(sql, epsilon=epsilon).note
+    assert (f"Noise is for all that the type of {column} holds" in note) == bool(column)
+    assert ("that the type of" in note) == bool(column)
 
 
 def test_bounds_stand_in_the_names_of_columns(db: dpsql.Connection) -> None:
