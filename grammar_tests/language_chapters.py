@@ -125,7 +125,7 @@ CHAPTERS = (
                 ),
             ),
             (
-                "PIVOT lists its values:",
+                "PIVOT lists its values, unless they are declared:",
                 (
                     ("pivot/pivot.sql", "two aggregates for each value"),
                     ("pivot/pivot.sql", "a pivot in FROM"),

@@ -148,6 +148,7 @@ def _refuse_rows(ctx: Context, bound: Private, tree: exp.Expr) -> NoReturn:
     secret = identifying(bound.relation)
     identifiers = [column for column in bound.scope.columns if tells(column.scalar, bound.relation, secret)]
     listed = tree.expressions if isinstance(tree, exp.Select) else []
+    first = listed[0] if listed else tree.args.get("group")  # of a PIVOT
     inner = bound.relation
     while isinstance(inner, Project | Filter):
         inner = inner.input
@@ -157,7 +158,7 @@ def _refuse_rows(ctx: Context, bound: Private, tree: exp.Expr) -> NoReturn:
         raise refuse(
             "D403",
             f"each row of this would be about one {ctx.known.unit}",
-            ctx.span(listed[0]) if listed else None,
+            ctx.span(first),
             label=f"{identifiers[0].name} identifies single {ctx.known.unit}s",
             help=_once_more(ctx),
         )
@@ -167,7 +168,7 @@ def _refuse_rows(ctx: Context, bound: Private, tree: exp.Expr) -> NoReturn:
     raise refuse(
         "D402",
         "single private rows are never shown",
-        ctx.span(listed[0]) if listed else None,
+        ctx.span(first),
         label="this query returns rows, not aggregates",
         notes=_picture(ctx, bound, identifiers),
         help=_once_more(ctx)

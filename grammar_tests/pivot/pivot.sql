@@ -110,3 +110,11 @@ PIVOT visits ON kind IN ('checkup', 'emergency') USING COUNT(DISTINCT patient_id
 -- case: another name of an average
 -- outcome: accepted
 SELECT * FROM (SELECT ward, sex, age FROM patients) PIVOT (mean(age) FOR sex IN ('F', 'M') GROUP BY ward);
+
+-- case: a column for each declared value
+-- outcome: accepted
+PIVOT visits ON kind USING SUM(cost) GROUP BY place_id;
+
+-- case: a column for each declared value and each truth
+-- outcome: accepted
+PIVOT (SELECT v.kind, p.insured, v.minutes FROM visits v JOIN patients p USING (patient_id)) ON insured, kind USING AVG(minutes) AS m, COUNT(*) AS n;

@@ -80,7 +80,7 @@ SELECT patient_id, n FROM (SELECT patient_id, COUNT(*) AS n FROM visits GROUP BY
 SELECT ward, COUNT(*) FROM (SELECT * EXCLUDE (ward) RENAME (visit_id AS ward) FROM visits v JOIN patients USING (patient_id)) GROUP BY ward;
 
 -- case: a pivot for each unit
--- outcome: refused D403
+-- outcome: refused D403 at 1:73
 PIVOT visits ON kind IN ('checkup', 'surgery') USING SUM(cost) GROUP BY patient_id;
 
 -- case: a view with a row for each unit

@@ -5,11 +5,13 @@ PIVOT visits ON kind IN ('checkup', 'surgery') USING SUM(cost) AS paid GROUP BY 
 SELECT place_id, SUM(cost) FILTER (WHERE kind = 'checkup') AS checkup_paid,
                  SUM(cost) FILTER (WHERE kind = 'surgery') AS surgery_paid FROM visits GROUP BY place_id
 
-Without IN, the data would decide the columns, so the list is required. Output columns are named as in DuckDB.
+Without IN, a column with declared values has one for each of them, in DuckDB's order; of any other the data
+would decide the columns, so the list is required. Output columns are named as in DuckDB.
 """
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Mapping
 from functools import reduce
 from itertools import product
@@ -23,6 +25,8 @@ from dpsql.bind.scope.sources import Open, Private
 from dpsql.bind.scope.wrappers import unaliased
 from dpsql.bind.syntax.output_names import output_name
 from dpsql.errors import refuse
+from dpsql.facts.schema import fact_of, facts_of
+from dpsql.ir.column import Categories, Value
 
 _MOST = 500
 
@@ -40,7 +44,7 @@ def pivot(ctx: Context, node: exp.Pivot, env: Mapping[str, Cte]) -> Private | Op
     if node.args.get("unpivot"):
         tree = _unpivoted(ctx, node, source, columns, table)
     else:
-        tree = _pivoted(ctx, node, columns, table)
+        tree = _pivoted(ctx, _with_lists(node, source), columns, table)
     return ctx.query(tree, {**env, name.casefold(): Cte(source_query, (), env, source)})
 
 
@@ -149,6 +153,49 @@ def _pivoted(ctx: Context, node: exp.Pivot, columns: list[str], table: exp.Table
     return tree
 
 
+def _with_lists(node: exp.Pivot, source: Private | Open) -> exp.Pivot:
+    """Return the PIVOT with the declared values of its columns where it lists none."""
+    if isinstance(source, Open) or all(isinstance(part, exp.In) for part in node.expressions):
+        return node
+    listed = node.copy()
+    for part in listed.expressions:
+        values = _declared(source, part)
+        if values:
+            part.replace(exp.In(this=part.copy(), expressions=values))
+    return listed
+
+
+def _declared(source: Private, node: exp.Expr) -> list[exp.Expr]:
+    """Return the declared values of a column, but NULL, in the order of their texts; none if it has none."""
+    if not isinstance(node, exp.Column):
+        return []
+    found = [each for each in source.scope.columns if each.name.casefold() == node.name.casefold()]
+    if len(found) != 1:
+        return []
+    domain = fact_of(found[0].scalar, facts_of(source.relation)).domain
+    values = domain.values if isinstance(domain, Categories) else ()
+    words = {_word(value): value for value in values if value is not None}
+    if any(not isinstance(value, str | int | datetime.date) for value in words.values()):
+        return []
+    return [_constant(word, words[word]) for word in sorted(words)]
+
+
+def _word(value: Value) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _constant(word: str, value: Value) -> exp.Expr:
+    match value:
+        case bool():
+            return exp.Boolean(this=value)
+        case int():
+            return exp.Neg(this=exp.Literal.number(-value)) if value < 0 else exp.Literal.number(value)
+        case datetime.date():
+            return exp.cast(exp.Literal.string(word), "date")
+        case _:
+            return exp.Literal.string(word)
+
+
 def _on_values(ctx: Context, node: exp.Expr) -> list[tuple[str, exp.Expr]]:
     """Return, for each value of one ON, its part of the column name and the condition that a row has it."""
     if not isinstance(node, exp.In) or not node.expressions or node.args.get("query"):
@@ -157,7 +204,7 @@ def _on_values(ctx: Context, node: exp.Expr) -> list[tuple[str, exp.Expr]]:
             "D252",
             "PIVOT needs the list of its values",
             ctx.span(node),
-            label="without it, private data would decide the columns",
+            label="without it or declared values, private data would decide the columns",
             help=f"list them: ON {example} IN ('a', 'b')",
         )
     if not isinstance(node.this, exp.Column):
