@@ -19,7 +19,7 @@ from pathlib import Path
 from dpsql.audit.neighbours import shuffled, without
 from dpsql.dbapi import Connection, connect
 from dpsql.driver import duckdb
-from dpsql.engines.duckdb import DuckDB, lock_down
+from dpsql.engines.duckdb import SIMPLIFYING, STATISTICS, DuckDB, lock_down
 from dpsql.engines.exact_tables import measured
 from dpsql.engines.fast_sums import FastSums
 from dpsql.engines.identifiers import text
@@ -101,7 +101,7 @@ def build_copies(folder: Path, known: Known, units: Sequence[object], salt: int)
 def open_world(folder: Path, ledger: Path, stack: ExitStack) -> World:
     """Open a world and its copies; the ledgers are ``ledger`` and files beside it."""
     plain = plain_copy(folder / "world.duckdb", stack)
-    plain.execute("SET disabled_optimizers = 'statistics_propagation'")  # as in the engine
+    plain.execute(f"SET disabled_optimizers = '{STATISTICS},{SIMPLIFYING}'")  # as in the engine
     db = stack.enter_context(connect(folder / "world.duckdb", folder / "policy.toml", ledger))
     session = db._open()
     zone = session.policy.timezone
@@ -139,7 +139,7 @@ def opened_with_statistics(path: Path, stack: ExitStack, timezone: str) -> Stati
     """Open the second engine of a file, as if its tables were large."""
     engine = stack.enter_context(duckdb.connect(config={"threads": 1}))
     engine.execute(f"ATTACH {text(str(path))} AS beside (READ_ONLY)")
-    lock_down(engine, timezone, without=())
+    lock_down(engine, timezone, without=(SIMPLIFYING,))
     informed = StatisticsEngine(engine, "beside", EVERYTHING)
     stack.callback(informed.close)
     return informed

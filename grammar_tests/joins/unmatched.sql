@@ -42,3 +42,9 @@ SELECT COUNT(*) AS n FROM visits v RIGHT JOIN patients p USING (patient_id) WHER
 SELECT COUNT(v.minutes) AS minutes, COUNT(*) AS n, SUM(COALESCE(v.cost, 1)) AS cost,
     SUM(CASE WHEN v.visited_on > DATE '2021-01-01' THEN 1 ELSE 0 END) AS late
 FROM patients p LEFT JOIN visits v USING (patient_id) WHERE v.kind IS NULL;
+
+-- case: a public row that is not there, read beside a private one
+-- outcome: accepted
+SELECT COUNT(*) AS n, SUM(v.minutes) AS minutes
+FROM patients p LEFT JOIN wards w ON w.ward = p.ward LEFT JOIN visits v ON v.patient_id = p.patient_id
+WHERE w.ward IS NULL AND COALESCE(w.beds, v.minutes) >= v.place_id;
