@@ -8,7 +8,8 @@ matching) vary independently. A count of units near its threshold varies by its 
 given that it is shown. Integers are rounded as in the answer.
 
 A ratio whose denominator may be zero has no interval: draws around a small one say nothing of the ratio. Nor
-has a CASE whose condition noise may change: the arm that the truth takes may be far from all draws.
+has a CASE whose condition noise may change: the arm that the truth takes may be far from all draws. Nor have
+COALESCE, GREATEST and LEAST of what is NULL, or may be: what stands in for it is no number with noise.
 
 Claim   where few draws change the sign of a denominator, the interval holds the ratio of the exact sums about
         as often as it says.
@@ -118,18 +119,31 @@ _CHANGED = 1 / 5
 
 
 def denominators(formula: Formula) -> list[Formula]:
-    """Return what a formula divides by, or compares with 0 by = or <>, that is no constant."""
+    """Return what a formula divides by, or takes a root of, or compares with 0, if it is no constant."""
     if not isinstance(formula, Operation):
         return []
     inside = [each for argument in formula.arguments for each in denominators(argument)]
-    if formula.name == "power":
-        base, exponent = formula.arguments
-        below = [] if isinstance(exponent, float) and exponent >= 0 else [base]
-    elif formula.name in ("=", "<>"):  # noise hardly ever meets what it is around
-        below = [Operation("-", formula.arguments)]
-    else:
-        below = [formula.arguments[1]] if formula.name == "/" else []
-    return inside + [each for each in below if columns_in(each)]
+    return inside + [each for each in _far_from_zero(formula) if columns_in(each)]
+
+
+def _far_from_zero(formula: Operation) -> list[Formula]:
+    """Return what has to be far from 0: next to it a ratio is endless, and a root is steep."""
+    match formula:
+        case Operation("/", (_, divisor)):
+            return [divisor]
+        case Operation("power", (base, exponent)):
+            return [] if isinstance(exponent, float) and exponent >= 1 else [_bare(base)]
+        case Operation("sqrt", (base,)):
+            return [_bare(base)]
+        case Operation("=" | "<>" | "nullif", arguments):  # noise hardly ever meets what it is around
+            return [Operation("-", arguments)]
+        case _:
+            return []
+
+
+def _bare(formula: Formula) -> Formula:
+    """Return what an absolute value is of, whose sign tells when it is near 0."""
+    return formula.arguments[0] if isinstance(formula, Operation) and formula.name == "abs" else formula
 
 
 def conditions(formula: Formula) -> list[Formula]:
@@ -138,6 +152,23 @@ def conditions(formula: Formula) -> list[Formula]:
         return []
     inside = [each for argument in formula.arguments for each in conditions(argument)]
     return [*inside, formula.arguments[0]] if formula.name == "if" else inside
+
+
+def replaced(formula: Formula) -> list[Formula]:
+    """Return what COALESCE, GREATEST and LEAST would leave out if it were NULL."""
+    if not isinstance(formula, Operation):
+        return []
+    inside = [each for argument in formula.arguments for each in replaced(argument)]
+    match formula:
+        case Operation("coalesce", values):
+            inside += values[:-1]
+        case Operation("greatest" | "least", values):
+            inside += values
+    return [each for each in inside if columns_in(each)]
+
+
+def _is_there(value: Floats) -> Floats:
+    return np.where(np.isnan(value), np.nan, 1.0)
 
 
 def _is_true(truth: Floats) -> Floats:
@@ -174,6 +205,7 @@ def derived(
     decided: list[tuple[Formula, Callable[[Floats], Floats]]] = [
         *((each, np.sign) for each in denominators(output.formula)),
         *((each, _is_true) for each in conditions(output.formula)),
+        *((each, _is_there) for each in replaced(output.formula)),  # what is not equals nothing
     ]
 
     def taken_off(part: slice) -> Floats:
