@@ -5,8 +5,8 @@
     SELECT ... GROUP BY place HAVING place = 5              no listed place is a number
 
 The SQL is run over made-up tables with the public groups; of private keys there is one group, whose keys are
-NULL, then other values. Every number is NULL, then 1, then other values, until the SQL does not fail. No
-private row is read: a refusal depends on the query alone.
+NULL, then other values. Every number is 1, then others, until the SQL does not fail: what it gives for NULL
+alone nobody asks for. No private row is read: a refusal depends on the query alone.
 
 So is an answer that is larger than the owner allows for all numbers: its groups are public, and there
 are more of them than rows allowed, or the rows of a hundred of them tell that all would be too many.
@@ -33,7 +33,8 @@ if TYPE_CHECKING:
 MOST_TRIED = 100
 """Largest number of made-up groups: an expression that always fails also fails on the first ones."""
 
-NUMBERS = (None, 1, 1_000_000, -1_000_000)
+NUMBERS = (1, 1_000_000, -1_000_000, 0, 12, 2_000)
+"""A number, large ones, and those that are a month, a year, or none."""
 
 PRIVATE_KEYS: tuple[Mapping[Kind, Value], ...] = (
     {},

@@ -1330,6 +1330,9 @@ def test_nothing_that_reads_differently_each_time_is_read(tmp_path: Path, sql: s
         "SELECT (SELECT n FROM (SELECT age, COUNT(*) AS n FROM people WHERE age IN (30, 31) GROUP BY age))",
         "SELECT age, COUNT(*), NTILE(0) OVER () FROM people WHERE age IN (30, 31) GROUP BY age",
         "SELECT COUNT(*) FROM people WHERE age > (SELECT COUNT(*) + CAST('abc' AS INTEGER) FROM people)",
+        "SELECT CAST(COUNT(*) || ' people' AS INTEGER) FROM people",
+        "SELECT strptime(COUNT(*)::VARCHAR, '%Y-%m-%d') FROM people",
+        "SELECT printf('%d', AVG(age)) FROM people",
     ],
 )
 def test_what_fails_whatever_is_released_is_not_paid_for(opened: Open, sql: str) -> None:
