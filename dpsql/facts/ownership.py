@@ -471,6 +471,31 @@ def pinned_columns(side: Relation, far_side: Relation, condition: Scalar | None)
     return frozenset(pinned)
 
 
+def equal_columns(public: Relation, far_side: Relation, condition: Scalar | None) -> frozenset[str]:
+    """Return the columns of a public side that have one value in all rows that a far row matches.
+
+    Claim   so it is for those that the join makes equal to a value of the far row, and for those that a
+            filter of the public rows makes equal to a constant: of the key (currency, day), where one day is
+            left, the currency alone tells which row is met.
+    Proof   Both are comparisons by ``=`` that one value of the column's type meets at most, and NULL never.
+    Test    grammar_tests/joins/fan_out.sql, with a planted error
+    """
+    return pinned_columns(public, far_side, condition) | constant_columns(public)
+
+
+def constant_columns(relation: Relation) -> frozenset[str]:
+    """Return the columns that filters make equal to a constant in all rows."""
+    match relation:
+        case Filter(source, condition):
+            return constant_columns(source) | pinned_columns(source, source, condition)
+        case Project(source, columns):
+            constant = constant_columns(source)
+            kept = (each for each in columns if isinstance(each.scalar, Ref))
+            return frozenset(each.name for each in kept if refs(each.scalar) <= constant)
+        case _:
+            return frozenset()
+
+
 def _distinguishes(column: Type, value: Type) -> bool:
     """Whether ``column = value`` holds for at most one value of the column's type."""
     if column.kind in (Kind.FLOAT, Kind.OPAQUE, Kind.INTERVAL):
@@ -486,7 +511,7 @@ def fan_out(public: Relation, far_side: Relation, condition: Scalar | None) -> i
     """Return how many rows of a public relation one far row can match: 1 if a key is pinned."""
     owned = ownership_of(public)
     assert isinstance(owned, Public)
-    pinned = pinned_columns(public, far_side, condition)
+    pinned = equal_columns(public, far_side, condition)
     if any(key <= pinned for key in owned.keys):
         return 1
     sharing = most_sharing(public, pinned)

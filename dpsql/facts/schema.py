@@ -151,10 +151,27 @@ def _nullable(facts: Facts) -> dict[str, Fact]:
 
 
 def _per_unit(call: AggregateCall, source: Relation) -> Fact:
+    arguments = () if call.argument is None else (call.argument, *call.others)
+    return _aggregated(call.function, arguments, call.condition, source, most_rows(source))
+
+
+def _aggregated(
+    function: str, arguments: tuple[Scalar, ...], condition: Scalar | None, source: Relation, rows: int | None
+) -> Fact:
+    """Return the fact of an aggregate of the rows that meet a condition: of none of them, perhaps."""
     facts = facts_of(source)
-    argument = None if call.argument is None else fact_of(call.argument, facts)
-    others = (fact_of(argument, facts) for argument in call.others)
-    return aggregates()[call.function].result(argument, most_rows(source), *others)
+
+    def result(of: Facts) -> Fact:
+        values = [fact_of(argument, of) for argument in arguments]
+        return aggregates()[function].result(values[0] if values else None, rows, *values[1:])
+
+    found = result(facts)
+    if condition is None:
+        return found
+    met = dict(facts)
+    for part in conjuncts(condition):
+        narrow(met, part)
+    return replace(result(met), nullable=found.nullable)
 
 
 @once_each
@@ -166,11 +183,11 @@ def most_rows(relation: Relation) -> int | None:
 def _window_fact(call: WindowCall, source: Relation) -> Fact:
     facts = facts_of(source)
     arguments = tuple(fact_of(argument, facts) for argument in call.arguments)
-    first, others = arguments[0] if arguments else None, arguments[1:]
+    first = arguments[0] if arguments else None
     if call.function in windows():
         result = windows()[call.function].result(arguments, rows_of(source))
     else:
-        result = aggregates()[call.function].result(first, rows_of(source), *others)
+        result = _aggregated(call.function, call.arguments, call.condition, source, rows_of(source))
     sorted_by = fact_of(call.order[0].scalar, facts) if call.order else None
     return order.of_window(call, result, first, sorted_by)
 

@@ -3,9 +3,9 @@
     place_tags, by place_id    3      (1, 'night'), (1, 'parking'), (1, 'night')
 
 Claim   of one row of the other side, a join on these columns makes at most that many rows.
-Proof   The columns are those that ``=`` makes equal to values of that row, in a type in which a value of that
-        row is equal to one value of the column at most (``ownership.pinned_columns``); NULL is equal to
-        nothing. So all rows that match have the same values there, and no NULL. Filters of the public side
+Proof   The columns are those that ``=`` makes equal to values of that row or to constants, in a type in which
+        such a value is equal to one value of the column at most (``ownership.equal_columns``); NULL is equal
+        to nothing. So all rows that match have the same values there, and no NULL. Filters of the public side
         drop rows, projections rename them.
 Test    grammar_tests/joins/fan_out.sql, tests/unit/test_sharing.py
 

@@ -131,6 +131,15 @@ def keys_survive_a_public_join() -> AbstractContextManager[None]:
     return _set(ownership, "_public_join", with_all_keys)
 
 
+def conditions_leave_one_value() -> AbstractContextManager[None]:
+    """A column of a public table has one value in all rows that meet any condition on it."""
+
+    def compared(relation: Relation) -> frozenset[str]:
+        return refs(relation.condition) if isinstance(relation, Filter) else frozenset()
+
+    return _set(ownership, "constant_columns", compared)
+
+
 def two_rows_share_a_value() -> AbstractContextManager[None]:
     """At most two rows of a public table are said to share a value, whatever stands there."""
     sharing = ownership.most_sharing
@@ -805,6 +814,7 @@ IN_FIXTURES: dict[str, Callable[[], AbstractContextManager[None]]] = {
     "keys/conditions_on_expressions.sql: of the side": the_empty_side_meets_conditions,
     "keys/of_one_value.sql: of two rows": columns_of_the_same_values_are_one,
     "joins/fan_out.sql": two_rows_share_a_value,
+    "joins/fan_out.sql: the days of a public table from one on": conditions_leave_one_value,
     "per_unit/few_rows.sql": few_values_of_one_of_several_columns,
     "per_unit/first_rows.sql": a_few_first_rows_are_one,
     "subqueries/exists.sql": rows_are_no_more_than_those_they_meet,

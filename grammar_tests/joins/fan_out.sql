@@ -36,3 +36,17 @@ SELECT t.label, COUNT(*) AS n FROM patients p JOIN (VALUES ('F', 'she'), ('F', '
 -- outcome: accepted
 SELECT COUNT(*) AS n FROM patients p
 JOIN place_tags t ON t.place_id = 1 + p.age % 2 JOIN tariffs f ON f.kind = CASE WHEN p.smoker THEN 'therapy' ELSE 'checkup' END;
+
+-- case: one day of a public table
+-- outcome: accepted
+SELECT v.kind, SUM(t.fee) AS fees, COUNT(*) AS n
+FROM visits v JOIN tariffs t ON t.kind = v.kind AND t.valid_from = DATE '2022-01-01' GROUP BY v.kind;
+
+-- case: one day of a public table for all
+-- outcome: accepted
+SELECT SUM(v.minutes * t.fee) AS owed FROM visits v, tariffs t WHERE t.valid_from = DATE '2022-01-01' AND t.kind = 'checkup';
+
+-- case: the days of a public table from one on
+-- outcome: accepted
+SELECT COUNT(*) AS n FROM patients p
+JOIN tariffs t ON t.valid_from >= DATE '2020-01-01' AND t.kind = CASE WHEN p.smoker THEN 'therapy' ELSE 'checkup' END;

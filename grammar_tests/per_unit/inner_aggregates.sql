@@ -133,3 +133,12 @@ FROM (
     FROM (SELECT patient_id, cost AS amount FROM visits UNION ALL SELECT patient_id, amount FROM sales.orders)
     GROUP BY patient_id
 );
+
+-- case: filters that bound what is added up
+-- outcome: accepted
+SELECT AVG(cheap) AS cheap, SUM(LEAST(longest, 90)) AS longest, COUNT(cheap) AS n
+FROM (
+    SELECT patient_id, SUM(cost) FILTER (WHERE cost < 120) AS cheap,
+        MAX(minutes) FILTER (WHERE minutes BETWEEN 10 AND 60 AND kind <> 'surgery') AS longest
+    FROM visits GROUP BY patient_id
+);

@@ -161,3 +161,9 @@ SELECT SUM(cost) AS cost FROM (SELECT DISTINCT ON (kind) patient_id AS kind, cos
 -- outcome: accepted
 SELECT SUM(n) AS n, SUM(cost) AS cost FROM (
     SELECT DISTINCT ON (1, 2) patient_id, kind, 1 AS n, cost FROM visits ORDER BY patient_id, 4);
+
+-- case: a filter that bounds a window's sum
+-- outcome: accepted
+SELECT kind, AVG(total) AS mean_total
+FROM (SELECT kind, SUM(minutes) FILTER (WHERE minutes < 45) OVER (PARTITION BY patient_id) AS total FROM visits)
+GROUP BY kind;

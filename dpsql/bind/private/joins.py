@@ -24,6 +24,7 @@ from dpsql.facts.ownership import (
     ROWS,
     Owned,
     Public,
+    equal_columns,
     fan_out,
     ownership_of,
     pinned_columns,
@@ -93,7 +94,7 @@ def _counted(side: Relation, opposite: Relation, condition: Scalar | None, count
     owned = ownership_of(side)
     if not isinstance(owned, Public) or isinstance(ownership_of(opposite), Public):
         return side
-    pinned = pinned_columns(side, opposite, condition)
+    pinned = equal_columns(side, opposite, condition)
     return side if any(key <= pinned for key in owned.keys) else with_counts(side, pinned, count)
 
 
