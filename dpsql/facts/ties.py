@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from typing import assert_never
 
+from dpsql.facts.columns_read import defined
 from dpsql.facts.ownership import Owned, ownership_of
 from dpsql.facts.types import types_of
 from dpsql.ir.relation import (
@@ -32,15 +33,16 @@ from dpsql.ir.relation import (
     names_of,
     scans,
 )
-from dpsql.ir.scalar import Call, Ref, conjuncts
+from dpsql.ir.scalar import Call, Ref, conjuncts, refs
 from dpsql.lazy_dataclass import dataclass
+from dpsql.render.english import singular
 
 _Key = tuple[str, frozenset[str]]
 """A table, and columns that are unique in it together."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Stored:
+class Stored:
     """A column of a scanned table."""
 
     scan: Scan
@@ -92,7 +94,7 @@ def _of_join(join: Join) -> tuple[str, ...]:
                 continue  # the equality that was added: the query has none
             case Call("=", (Ref(one), Ref(two))) if {one, two} & left.keys() and {one, two} & right.keys():
                 mine, other = (one, two) if one in left else (two, one)
-                ours, theirs = _stored(join.left, mine), _stored(join.right, other)
+                ours, theirs = stored(join.left, mine), stored(join.right, other)
                 if ours is None or theirs is None:
                     continue
                 same = ours.keys.items() & theirs.keys.items() if left[mine] == right[other] else set()
@@ -111,25 +113,46 @@ def _units(relation: Relation) -> frozenset[str]:
     return owned.units if isinstance(owned, Owned) else frozenset()
 
 
-def _stored(relation: Relation, name: str) -> _Stored | None:
+def stored(relation: Relation, name: str) -> Stored | None:
     """Return the stored column whose values a column has, row by row; None where it is computed."""
     match relation:
         case Scan(columns=columns):
             source = next((column.source for column in columns if column.name == name), None)
-            return None if source is None else _Stored(relation, source)
+            return None if source is None else Stored(relation, source)
         case Filter(source, _):
-            return _stored(source, name)
+            return stored(source, name)
         case Window(source, call):
-            return None if name == call.name else _stored(source, name)
+            return None if name == call.name else stored(source, name)
         case Project(source, columns) | Aggregate(source, columns):
             named = next((column.scalar for column in columns if column.name == name), None)
-            return _stored(source, named.name) if isinstance(named, Ref) else None
+            return stored(source, named.name) if isinstance(named, Ref) else None
         case Join(_, left, right, unit=unit):
             if unit is not None and unit.name == name:
                 return None
-            return _stored(left if name in types_of(left) else right, name)
+            return stored(left if name in types_of(left) else right, name)
         case _:
             return None
+
+
+def named_alike(relation: Relation, name: str, other: Relation, far: str) -> bool:
+    """Whether columns of two relations seem to hold the same: by a key, or as order_id and orders.id."""
+    one, two = stored(relation, name), stored(other, far)
+    if one is not None and two is not None and one.keys.items() & two.keys.items():
+        return True
+    return bool(_called(relation, name) & _called(other, far))
+
+
+def _called(relation: Relation, name: str) -> set[str]:
+    """Return the names that others may have for a column, or for those that it is computed from."""
+    column = stored(relation, name)
+    if column is None:
+        below = defined(relation, name)
+        return (
+            set() if below is None else {each for read in refs(below[1]) for each in _called(below[0], read)}
+        )
+    own, table = column.column.casefold(), column.scan.table.rpartition(".")[2].casefold()
+    within = f"{column.scan.table}.{own}"  # an id is that of its own table
+    return {within if own == "id" else own, within, f"{table}_{own}", f"{singular(table)}_{own}"}
 
 
 def _tables(relation: Relation) -> str:

@@ -23,6 +23,7 @@ from dpsql.policy import units
 from dpsql.policy.catalogue import FoundColumn, FoundTable
 from dpsql.policy.names import fold
 from dpsql.policy.resolve import type_of
+from dpsql.render.english import singular
 
 _PEOPLE = {
     *("person", "people", "patient", "customer", "client", "user", "member", "employee", "staff", "student"),
@@ -389,16 +390,6 @@ def ways_to(tables: tuple[FoundTable, ...], unit: Guess) -> Mapping[str, Way]:
 def _unqualified(name: str) -> str:
     """``sales.orders`` -> ``orders``."""
     return name.rpartition(".")[2] or name
-
-
-def singular(name: str) -> str:
-    """patients -> patient, a guess."""
-    name = _unqualified(name)
-    if fold(name) == "people":
-        return "person"
-    if len(name) > 3 and fold(name).endswith("ies"):
-        return name[:-3] + "y"
-    return name[:-1] if len(name) > 1 and fold(name).endswith("s") and fold(name)[-2] != "s" else name
 
 
 def _unprefixed(name: str) -> str:

@@ -10,3 +10,14 @@ _VOWELS = re.compile(r"(?!eu|one\b|uni(?!n)|us[ei]|ut[ei])[aeiou]", re.IGNORECAS
 def one(word: str) -> str:
     """Return a word after its article."""
     return f"{'an' if _VOWELS.match(word) else 'a'} {word}"
+
+
+def singular(name: str) -> str:
+    """Return the name of one row of a table, a guess: sales.patients -> patient."""
+    name = name.rpartition(".")[2] or name
+    folded = name.lower()
+    if folded == "people":
+        return "person"
+    if len(name) > 3 and folded.endswith("ies"):
+        return name[:-3] + "y"
+    return name[:-1] if len(name) > 1 and folded.endswith("s") and folded[-2] != "s" else name

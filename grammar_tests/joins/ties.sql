@@ -54,3 +54,8 @@ SELECT COUNT(*) AS n FROM (
 -- case: kept by a left join
 -- outcome: accepted
 SELECT COUNT(*) AS n, COUNT(r.amount) AS refunded FROM sales.orders o LEFT JOIN sales.refunds r USING (order_id);
+
+-- case: a key under the name that others have for it
+-- outcome: accepted
+SELECT COUNT(*) AS n FROM (SELECT patient_id, order_id AS id, amount FROM sales.orders) o
+JOIN (SELECT patient_id, order_id AS order_number, amount FROM sales.refunds) r ON r.order_number = o.id AND r.amount < o.amount;

@@ -78,3 +78,7 @@ SELECT COUNT(*) FROM stays s JOIN adults a ON s.ward = a.ward;
 -- case: a join to one side of a FULL join
 -- outcome: refused D401 at 1:76
 SELECT COUNT(*) FROM treatments t FULL JOIN visits v USING (visit_id) JOIN patients p ON p.patient_id = v.patient_id;
+
+-- case: a number of other rows beside a key that tells the unit
+-- outcome: refused D401 at 1:41
+SELECT COUNT(*) AS n FROM visits v JOIN sales.orders o ON v.steps = o.order_id;

@@ -59,6 +59,16 @@ def test_groups_that_are_added_up_are_all_there(db: dpsql.Connection, above: str
 
 
 @pytest.mark.parametrize(
+    "above",
+    ["LAG(n) OVER (ORDER BY part)", "RANK() OVER (ORDER BY n)", "n - FIRST_VALUE(n) OVER (ORDER BY part)"],
+)
+def test_other_windows_add_nothing_up(db: dpsql.Connection, above: str) -> None:
+    """Growth from year to year has no year NULL."""
+    parts = "SELECT age // 40 AS part, COUNT(*) AS n FROM patients GROUP BY part"
+    assert often(db, f"WITH parts AS ({parts}) SELECT part, {above} AS x FROM parts") < 1 / 3
+
+
+@pytest.mark.parametrize(
     "aggregate", ["SUM(income)", "AVG(income)", "STDDEV(income)", "SUM(income), MAX(age)"]
 )
 def test_without_a_count_a_sum_beyond_its_margin_shows_them(db: dpsql.Connection, aggregate: str) -> None:

@@ -57,7 +57,7 @@ rows_per_unit = 5
 unit = { column = ["place", "visit"], references = ["visits.hospital", "visits.visit"] }
 rows_per_unit = 5
 [tables.doses.columns]
-other = {}
+visit_visit = {}
 """
 
 
@@ -69,7 +69,7 @@ other = {}
         ("visits v JOIN visits w USING (number, hospital)", ()),
         ("doses d JOIN visits v ON d.place = v.hospital AND v.number = d.visit AND v.visit = d.visit", ()),
         (
-            "visits v JOIN doses d ON v.hospital = d.place AND v.visit = d.other",
+            "visits v JOIN doses d ON v.hospital = d.place AND v.visit = d.visit_visit",
             ("visits.hospital = doses.place",),
         ),
     ],
@@ -79,7 +79,7 @@ def test_keys_of_several_columns_are_equal_in_all(tmp_path: Path, joined: str, s
     with duckdb.connect(str(path)) as writer:
         writer.execute(
             "CREATE TABLE visits (hospital VARCHAR, number INTEGER, visit INTEGER);"
-            "CREATE TABLE doses (place VARCHAR, visit INTEGER, other INTEGER)"
+            "CREATE TABLE doses (place VARCHAR, visit INTEGER, visit_visit INTEGER)"
         )
     (tmp_path / "hospitals.toml").write_text(SEVERAL, encoding="utf-8")
     with dpsql.connect(path, tmp_path / "hospitals.toml") as connection:

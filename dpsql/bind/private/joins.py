@@ -32,6 +32,7 @@ from dpsql.facts.ownership import (
 )
 from dpsql.facts.schema import facts_of
 from dpsql.facts.sharing import Count, with_counts
+from dpsql.facts.ties import named_alike
 from dpsql.ir.column import Column
 from dpsql.ir.relation import Filter, Join, JoinKind, Relation
 from dpsql.ir.scalar import Call, Ref, Scalar, conjuncts, refs
@@ -118,8 +119,8 @@ def _with_equal_units(
             span,
             label=f"a row of this join would belong to two {unit}s",
             help=f"join them on the column that holds the {unit}, ON a.id = b.id AND ..., or along "
-            "a declared foreign key; to compare groups, aggregate both sides first and join the released "
-            "groups",
+            "a declared foreign key (or tells_unit); to compare groups, aggregate both sides first and join "
+            "the released groups",
         )
     equal = Call("=", (Ref(ours.unit), Ref(theirs.unit)))
     return all_of([*parts, equal]) or equal
@@ -134,10 +135,35 @@ def on_the_unit(left: Relation, right: Relation, parts: list[Scalar]) -> bool:
     if any(_equates(part, ours, theirs) for part in parts) or writes_units(condition, ours, theirs):
         return True
     return any(
-        key <= pinned_columns(side, opposite, condition) and not _is_unit(key, owned)
-        for side, opposite, owned in ((left, right, ours), (right, left, theirs))
+        key <= pinned_columns(side, opposite, condition)
+        and not _is_unit(key, owned)
+        and _is_meant(key, side, parts, opposite, other)
+        for side, opposite, owned, other in ((left, right, ours, theirs), (right, left, theirs, ours))
         for key in owned.keys
     )
+
+
+def _is_meant(
+    key: frozenset[str], side: Relation, parts: list[Scalar], opposite: Relation, other: Owned
+) -> bool:
+    """Whether what equals a key that tells the unit is of the same unit, by its own key or by its name.
+
+    The account that received a transfer is one of another person: nothing would be left of that join.
+    """
+    equal = [
+        (column.name, value)
+        for part in parts
+        if isinstance(part, Call) and part.function == "="
+        for column, value in (part.arguments, part.arguments[::-1])
+        if isinstance(column, Ref) and column.name in key and not refs(value) & facts_of(side).keys()
+    ]
+    names = frozenset(value.name for _, value in equal if isinstance(value, Ref))
+    if any(theirs <= names for theirs in other.keys):
+        return True
+    alike = {
+        column for column, value in equal for far in refs(value) if named_alike(side, column, opposite, far)
+    }
+    return alike == key
 
 
 def _is_unit(key: frozenset[str], owned: Owned) -> bool:

@@ -281,12 +281,25 @@ def post_of(ctx: Context, tree: exp.Expr, columns: tuple[str, ...], margins: tup
     named = {node.name for node in nodes if isinstance(node, exp.Table)}
     released = tuple(measure.name for measure in ctx.measures if measure.name in named)
     plain = all(isinstance(node, _PLAIN) and not _is_scalar_subquery(node) for node in nodes)
-    adds_up = any(isinstance(node, _ADDING) or is_named_aggregate(node) for node in nodes)
+    adds_up = any(
+        (isinstance(node, _ADDING) or is_named_aggregate(node)) and not _picks(node) for node in nodes
+    )
     public = tuple(name for name in ctx.tables if name in named)
     return Post(sql, columns, released, public, margins, plain, adds_up=adds_up)
 
 
 _ADDING = exp.AggFunc | exp.Window | exp.Group | exp.Distinct
+_PICKING = (
+    *(exp.Lag, exp.Lead, exp.FirstValue, exp.LastValue, exp.NthValue),
+    *(exp.RowNumber, exp.Rank, exp.DenseRank, exp.PercentRank, exp.CumeDist, exp.Ntile),
+)
+
+
+def _picks(node: exp.Expr) -> bool:
+    """Whether this is a window function that gives a row's place or another row's value, or its window."""
+    while isinstance(node, exp.Window | exp.IgnoreNulls | exp.RespectNulls):
+        node = node.this
+    return isinstance(node, _PICKING)
 
 
 def _is_scalar_subquery(node: exp.Expr) -> bool:
