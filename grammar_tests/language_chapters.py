@@ -151,8 +151,8 @@ CHAPTERS = (
             ("Along foreign keys:", (("joins/foreign_keys.sql", "one step along the chain"),)),
             (
                 "By a column that tells the unit (`order_id = { tells_unit = true }` in the policy, or a "
-                "table's key), if the other one does too or has its name: the join is made within the unit, and "
-                "the note says so:",
+                "table's key), if the other one does too or has its name: the join is made within the unit, "
+                "and the note says so:",
                 (
                     ("joins/ties.sql", "another refund of the same order"),
                     ("joins/ties.sql", "a value of the order"),
