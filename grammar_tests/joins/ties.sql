@@ -59,3 +59,9 @@ SELECT COUNT(*) AS n, COUNT(r.amount) AS refunded FROM sales.orders o LEFT JOIN 
 -- outcome: accepted
 SELECT COUNT(*) AS n FROM (SELECT patient_id, order_id AS id, amount FROM sales.orders) o
 JOIN (SELECT patient_id, order_id AS order_number, amount FROM sales.refunds) r ON r.order_number = o.id AND r.amount < o.amount;
+
+-- case: whether an order was refunded, as a value
+-- outcome: accepted
+SELECT COUNT(*) FILTER (WHERE o.order_id IN (SELECT r.order_id FROM sales.refunds r WHERE r.order_id IS NOT NULL)) AS back,
+    SUM(CASE WHEN o.order_id IN (SELECT order_id FROM sales.refunds WHERE order_id > 0 AND amount > 50) THEN o.amount ELSE 0 END) AS much
+FROM sales.orders o;
