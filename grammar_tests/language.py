@@ -74,7 +74,7 @@ AGGREGATES = {
     "regr_sxy": ("REGR_SXY(y, x)", "n times the covariance"),
     "min": (
         "MIN(x)",
-        "as a release a value with a few rows below it, about 15 at epsilon 1: see below; of what the keys "
+        "as a release a value with a few rows below it, 12 to 22 at epsilon 1: see below; of what the keys "
         "of a group determine, it is exact and free",
     ),
     "max": ("MAX(x)", "the same from above"),

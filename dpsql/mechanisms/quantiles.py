@@ -10,16 +10,29 @@ Claim   all choices of one level together, over all histograms, cost what one ch
 Proof   1. A target splits weight W in parts q and 1 - q: the loss of a bin is the distance of q W to the
            weights [below, below or inside] that it spans. An added weight w, wherever it is, moves q W by q w
            and each end by 0 or w: the loss moves by at most max(q, 1 - q) w. An extreme wants the weight
-           min(k, floor(W / 2)) beyond it: that moves by at most w, in the same direction as the weight beyond
-           does, so the loss moves by at most w. With the rate epsilon / (2 D s), s = max(q, 1 - q) or 1, a
-           unit of weight w costs one choice at most epsilon w / D (see ``exponential``).
-        2. The parts of one level are disjoint: a cut is a bin and a sixteenth of it, and of the weight v of
-           the cut bin floor(v (2 j + 1) / 32) goes to one side, the rest to the other. Both grow with v and
+           k' = min(k, floor(W / 3)) beyond it; a missing weight counts in full, one too many counts half. k'
+           grows by some x between 0 and w, what a bin has beyond it by 0 to w, so their difference moves by
+           -x to w - x. Then losses rise by at most max(x, (w - x) / 2) and fall by at most
+           max(w - x, x / 2). The sum of both is at most 3 w / 2 in each of the four cases: up to a number
+           that all losses share, which changes no chance, they move by at most 3 w / 4. With the rate
+           epsilon / (2 D s), s = max(q, 1 - q) or 3 / 4, a unit of weight w costs one choice at most
+           epsilon w / D (see ``exponential``).
+        2. The parts of one level are disjoint: a cut is a bin and one of its n cells, and of the weight v of
+           the cut bin floor(v (2 j + 1) / 2n) goes to one side, the rest to the other. Both grow with v and
            add up to it, so a unit's w is split into w1 + w2 = w, here and at all cuts below. If choices
            read w1, w2, ... of one unit, their losses add up to epsilon (w1 + w2 + ...) / D <= epsilon. The
            same holds for bounded range: ranges add up, and each one's price is convex and 0 at 0.
-        3. A loss counts up to a public limit: the smaller of it and a constant moves no further than it.
+        3. A loss counts up to a public limit: the smaller of it and a constant rises and falls no further.
         4. A part's losses are a function of its own weights, of q and of cuts that are already chosen.
+Test    tests/privacy/test_quantiles.py
+
+Claim   in a part of weight 3 k or more, an extreme is a bin before all rows, or behind all, with a chance of
+        at most ``MISSED``, wherever the range begins. A least value that weight 3 k shares is found with a
+        chance of 1 - ``MISSED`` or more. (k needs the logarithm: no choice of this price finds the one
+        value, of n, that weight far below D / epsilon ln n shares.)
+Proof   The other bins have losses of k at least: k before all rows, (W - k) / 2 >= k behind all, or behind a
+        bin of weight 3 k. They are fewer than ``size``, a bin of loss 0 is exp(k rate) times as likely as
+        each, and k >= ln(size / MISSED) / rate.
 Test    tests/privacy/test_quantiles.py
 
 Every bin has the same base measure, filled or not. The bin that was cut stays a candidate on both sides,
@@ -39,7 +52,7 @@ from dpsql.lazy_dataclass import dataclass
 from dpsql.mechanisms.exponential import Choices, Choose, Integers
 
 CELLS = 16
-"""Number of places in a bin where it may be cut."""
+"""Number of places in a bin where a quantile may cut it; an extreme cuts in the middle."""
 
 FAR = 89
 """Losses are capped at this exponent: candidates beyond it have a probability of 10^-38 anyway."""
@@ -109,13 +122,25 @@ class Part:
     end: Integers
 
 
-BEYOND = 0.05
-"""About the probability that an extreme overshoots all rows, with a hundred bins beyond them for each row."""
+MISSED = 0.05
+"""The greatest chance of an extreme beyond all rows, where there are enough of them."""
+
+_PER_LOSS = {End.LEAST: (1, 2), End.GREATEST: (2, 1)}
+"""The weight that costs one, on the left and on the right of the rank: too much beyond counts half."""
+
+_EXTREME = Fraction(3, 4)
+"""How far a unit's weight moves the losses of an extreme."""
+
+_SHARE = 3
+"""At most one in so many rows is beyond an extreme: both ends of the rows are then equally unlikely."""
 
 
-def beyond(epsilon: float, most: int) -> int:
-    """Return the weight that should lie beyond an extreme: enough that the choice rarely misses all rows."""
-    return math.ceil(2 * most / epsilon * math.log(100 / BEYOND))
+def beyond(epsilon: float, most: int, size: int) -> int:
+    """Return the weight that should lie beyond an extreme, so that few choices among the bins miss all rows.
+
+    It would be a third more if too much beyond counted in full.
+    """
+    return math.ceil(2 * most * float(_EXTREME) / epsilon * math.log(size / MISSED))
 
 
 def answers(
@@ -171,13 +196,17 @@ def _choose_bins(
     choose: Choose,
 ) -> tuple[Integers, Integers]:
     """Choose a bin for every histogram's part, and return the weight at which it is cut."""
-    cells = 1 if leaf else CELLS
+    cells = 1 if leaf or isinstance(target, End) else CELLS
     rank, more, scale = _rank(part, target, extreme)
     rate = price / (2 * scale)
     reach = min(MOST, math.ceil(FAR / rate))
-    runs = _runs(bins, below, part, rank, reach, cells)
-    denominator = target.denominator if isinstance(target, Fraction) else 1
-    run, inside = choose(_choices(runs, rank, more, denominator, reach), rate)
+    left, right = _PER_LOSS[target] if isinstance(target, End) else (1, 1)
+    runs = _runs(bins, below, part, rank, (left * reach, right * reach), cells)
+    if isinstance(target, End):
+        choices = _extreme_choices(runs, rank, target, reach)
+    else:
+        choices = _choices(runs, rank, more, target.denominator, reach)
+    run, inside = choose(choices, rate)
     chosen, cuts = runs.bins[run] + inside // cells, runs.cuts[run]
     for i in np.flatnonzero(runs.merged[run]):
         cuts[i] = _cut(bins, below, part, int(i), int(chosen[i]), int(inside[i]) % cells, cells)
@@ -201,9 +230,9 @@ def _rank(part: Part, target: Target, extreme: int) -> tuple[Integers, Integers,
     nothing = np.zeros_like(weight)
     match target:
         case End.LEAST:
-            return part.start + np.minimum(extreme, weight // 2), nothing, Fraction(1)
+            return part.start + np.minimum(extreme, weight // _SHARE), nothing, _EXTREME
         case End.GREATEST:
-            return part.end - np.minimum(extreme, weight // 2), nothing, Fraction(1)
+            return part.end - np.minimum(extreme, weight // _SHARE), nothing, _EXTREME
         case _:
             d = target.denominator
             rest = target.numerator * (weight % d)  # below d * d: fits 64 bits
@@ -234,15 +263,17 @@ def _filled_range(below: Integers, part: Part) -> tuple[Integers, Integers]:
     return first, np.where(part.end > part.start, last, first)
 
 
-def _runs(bins: Integers, below: Integers, part: Part, rank: Integers, reach: int, cells: int) -> Runs:
-    """Build the runs of every part, from left to right.
+def _runs(
+    bins: Integers, below: Integers, part: Part, rank: Integers, reach: tuple[int, int], cells: int
+) -> Runs:
+    """Build the runs of every part, from left to right; ``reach`` is that to the left and to the right.
 
     First all bins beyond the reach on the left; then, for every filled bin, the empty bins before it and its
     cells; then the empty bins after the last; then all bins beyond the reach on the right.
     """
     first, last = _filled_range(below, part)
-    near = np.clip(np.searchsorted(below[1:], rank - reach, "right"), first, last)
-    beyond = np.clip(np.searchsorted(below[:-1], rank + reach + 1, "left"), near, last)
+    near = np.clip(np.searchsorted(below[1:], rank - reach[0], "right"), first, last)
+    beyond = np.clip(np.searchsorted(below[:-1], rank + reach[1] + 1, "left"), near, last)
     filled, width = beyond - near, 1 + cells
     starts = np.concatenate((np.zeros(1, np.int64), np.cumsum(filled * width + 3)))
     group = np.repeat(np.arange(len(filled)), filled)
@@ -291,3 +322,14 @@ def _choices(runs: Runs, rank: Integers, more: Integers, denominator: int, reach
     part = np.where(above, np.where(borrowed, denominator - rest, 0), np.where(short >= 0, rest, 0))
     part[distance >= reach] = 0
     return Choices(runs.starts, runs.sizes, np.minimum(distance, reach), part, denominator)
+
+
+def _extreme_choices(runs: Runs, rank: Integers, end: End, reach: int) -> Choices:
+    """Return the losses: the distance of the rank to a run's span, half of it where more lies beyond."""
+    target = np.repeat(rank, np.diff(runs.starts))
+    left, right = _PER_LOSS[end]
+    # twice the losses: weights are below 2^61, so they fit 64 bits
+    twice = np.maximum(0, np.maximum((target - runs.high) * (2 // left), (runs.low - target) * (2 // right)))
+    is_far = twice >= 2 * reach
+    whole, part = np.where(is_far, reach, twice // 2), np.where(is_far, 0, twice % 2)
+    return Choices(runs.starts, runs.sizes, whole, part, 2)

@@ -10,7 +10,7 @@ import pytest
 
 from dpsql.ir.grid import End
 from dpsql.mechanisms.exponential import choose
-from dpsql.mechanisms.quantiles import CELLS, Histograms, answers, levels, tree
+from dpsql.mechanisms.quantiles import CELLS, MISSED, Histograms, answers, beyond, levels, tree
 
 HALF = Fraction(1, 2)
 DECILES = tuple(Fraction(i, 10) for i in range(1, 10))
@@ -168,7 +168,15 @@ def laws(values, weight, size, targets, epsilon, most, extreme):
 
 @pytest.mark.parametrize(
     "targets",
-    [(HALF,), (Fraction(1, 4), HALF, Fraction(3, 4)), (Fraction(1, 3), Fraction(4, 5)), (End.LEAST, HALF)],
+    [
+        (HALF,),
+        (Fraction(1, 4), HALF, Fraction(3, 4)),
+        (Fraction(1, 3), Fraction(4, 5)),
+        (End.LEAST, HALF),
+        (End.LEAST,),
+        (End.GREATEST,),
+        (End.LEAST, End.GREATEST),
+    ],
 )
 @pytest.mark.parametrize("far", [89, 0.5])
 def test_one_unit_with_its_weight_split(targets, far, monkeypatch):
@@ -188,6 +196,73 @@ def test_one_unit_with_its_weight_split(targets, far, monkeypatch):
         assert sum(less.values()) == pytest.approx(1)
         worst = max(worst, *(abs(math.log(less[key] / more[key])) for key in less))
     assert 0.1 < worst <= float(epsilon) * levels(targets)
+
+
+@pytest.mark.parametrize("end", End)
+def test_one_unit_moves_the_losses_of_an_extreme_by_what_is_paid(end):
+    """The logarithms of all ratios span at most epsilon, bounded range, and for some unit just that."""
+    rng = np.random.default_rng(21)
+    most, size, worst = 12, 6, 0.0
+    for _ in range(2000):
+        values, unit = rng.integers(0, size, 7), rng.integers(0, size, int(rng.integers(1, 4)))
+        weight, extreme = rng.integers(1, 15, 7).tolist(), int(rng.integers(1, 30))
+        less, more = (
+            chances(given, weight + [most // len(unit)] * (len(given) - 7), size, end, 1, most, extreme)
+            for given in (values, np.concatenate((values, unit)))
+        )
+        worst = max(worst, float(np.ptp(np.log(less / more))))
+    assert 1 - 1e-12 <= worst <= 1 + 1e-12
+
+
+def chances(values, weight, size, end, epsilon, most, extreme):
+    """The chance of every bin to be an extreme: its runs are whole bins, from left to right."""
+    law = []
+
+    def spy(choices, rate):
+        loss = choices.whole + choices.part / choices.denominator
+        law.append(np.repeat(np.exp(-loss * float(rate)), choices.sizes))
+        return best(choices, rate)
+
+    places, which = np.unique(np.asarray(values, np.int64), return_inverse=True)
+    weights = np.bincount(which, weight).astype(np.int64)
+    given = Histograms(np.array([0, len(places)]), places, weights)
+    answers(given, size, (end,), Fraction(epsilon), most, extreme, spy)
+    assert len(law[0]) == size
+    return law[0] / law[0].sum()
+
+
+@pytest.mark.parametrize("epsilon", [Fraction(1, 10), 1, 10])
+@pytest.mark.parametrize("size", [121, 16_384, 131_072])
+@pytest.mark.parametrize("end", End)
+def test_an_extreme_is_rarely_beyond_all_rows(epsilon, size, end):
+    """Whichever value all rows share, the fewest that are enough: the worst that a range can do."""
+    k = beyond(float(epsilon), 1, size)
+    for value in (0, size // 3, size - 1):
+        law = chances([value], [3 * k], size, end, epsilon, 1, k)
+        assert 1 - law[value] <= MISSED
+
+
+def test_a_value_that_many_share_is_the_extreme():
+    """Limits of 1,000 to 50,000 by thousands, each of 320 rows: MIN was below all of them, at any price.
+
+    Either end is far inside of the range, and within gaps that are wide themselves.
+    """
+    values, size = np.repeat(np.arange(1, 51) * 1000, 320), 61_001
+    for epsilon in (Fraction(1, 2), 1, 10, 1000):
+        k = beyond(float(epsilon), 1, size)
+        for end, value in ((End.LEAST, 1000), (End.GREATEST, 50_000)):
+            law = chances(values, np.ones(len(values)), size, end, epsilon, 1, k)
+            assert law[value] > 0.98, (epsilon, end)
+        both = answers(
+            histograms(*[values] * 50),
+            size,
+            (End.LEAST, End.GREATEST),
+            Fraction(epsilon),
+            1,
+            k,
+            drawn("tied"),
+        )
+        assert (both == [1000, 50_000]).mean() > 0.8  # of 100, each with a chance above .98: 10^-14
 
 
 def test_bins_beyond_the_reach_are_one_run():

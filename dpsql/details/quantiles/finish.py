@@ -60,13 +60,14 @@ def note(detail_plans: Sequence[DetailPlan[Histogram]], unit: str) -> str:
         return ""
     return (
         f"MIN and MAX have about {max(extremes):.3g} rows beyond them: where there are fewer than about "
-        f"{2 * max(extremes):.3g} rows they say next to nothing, and no margin shows that."
+        f"{3 * max(extremes):.3g} rows they say next to nothing, and no margin shows that."
     )
 
 
 def rows_beyond(detail_plan: DetailPlan[Histogram]) -> float:
     """Return how many rows that count in full lie beyond an extreme."""
-    return beyond(detail_plan.epsilon, detail_plan.sensitivity) * detail_plan.rows / detail_plan.sensitivity
+    size, most = detail_plan.detail.grid.size, detail_plan.sensitivity
+    return beyond(detail_plan.epsilon, most, size) * detail_plan.rows / most
 
 
 def _value(number: Number | Fraction, kind: Kind, type: Type) -> Value:

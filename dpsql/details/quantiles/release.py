@@ -37,7 +37,7 @@ def released(
         detail.targets,
         Fraction(detail_plan.epsilon),
         most,
-        beyond(detail_plan.epsilon, most),
+        beyond(detail_plan.epsilon, most, detail.grid.size),
         choose,
     )
     away = np.full_like(bins, -1)
