@@ -158,7 +158,7 @@ def test_explained(db):
         db.explain("SELECT MAX(age) AS top, MEDIAN(born) AS b, MODE(kind) AS k FROM people", epsilon=3.0)
     )
     assert (
-        "chosen among 121 bins of [0, 120] (whole numbers); 1 choice, epsilon 1; a value with about 15.2"
+        "chosen among 121 bins of [0, 120] (whole numbers); 1 choice, epsilon 1; a value with about 11.7"
         in said
     )
     assert "bins of [1900-01-01, 2025-12-31] (whole numbers)" in said
