@@ -452,8 +452,8 @@ CHAPTERS = (
         "fail in DuckDB (a division by zero, an overflow, a text that is no date) is NULL here. "
         "Work is capped: a text ends at 65,536 characters, a duration beyond 20,000 years is NULL, "
         "and so is the local time of a moment beyond the year 9999. "
-        "Group keys of type TIMESTAMP_NS are told apart by microseconds, and those of an ENUM are "
-        "ordered as texts. "
+        "Group keys of type TIMESTAMP_NS are told apart by microseconds. An ENUM has the order of its "
+        "members above a release, where `typeof` says ENUM without them, and is a text in an answer. "
         "DuckDB's other names for them are read as well. The examples are over columns `i`, `j` "
         "INTEGER, `l` BIGINT, `x`, `y` DOUBLE, `b` BOOLEAN, `s`, `c` VARCHAR, `d` DATE, `ts` "
         "TIMESTAMP, `tz` TIMESTAMPTZ, `u` UUID, `e` ENUM.",

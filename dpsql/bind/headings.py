@@ -11,8 +11,6 @@ clauses decide whether a query asks for no rows; nothing is computed for that.
 
 from __future__ import annotations
 
-import re
-
 from sqlglot import exp
 
 from dpsql.bind.released.public_sql import identifier, without_margins
@@ -23,6 +21,7 @@ from dpsql.bind.syntax.stars import is_star
 from dpsql.facts.schema import fact_of, facts_of
 from dpsql.functions import ArgumentError, shelf
 from dpsql.functions.reading import literal_of, read
+from dpsql.ir.column import answered_name
 from dpsql.ir.measure import Post
 
 
@@ -78,15 +77,7 @@ def headings(ctx: Context, bound: Private | Open) -> Post:
         measures = [measure for measure in ctx.measures if measure.name in post.released]
         types = ctx.describe(post.sql, post.tables, measures)
     listed = ", ".join(
-        f"CAST(NULL AS {_shown(kind)}) AS {identifier(name).sql(dialect='duckdb')}"
+        f"CAST(NULL AS {answered_name(kind)}) AS {identifier(name).sql(dialect='duckdb')}"
         for name, kind in zip(names, types, strict=True)
     )
     return Post(f"SELECT {listed} WHERE FALSE", names, (), (), (None,) * len(names))
-
-
-_ENUM = re.compile(r"ENUM\((?:'(?:[^']|'')*'(?:, )?)*\)")
-
-
-def _shown(kind: str) -> str:
-    """Return the type of a column in an answer: text for an enum, also in a list, and for collated text."""
-    return "VARCHAR" if kind.startswith("VARCHAR COLLATE ") else _ENUM.sub("VARCHAR", kind)

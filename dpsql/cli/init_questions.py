@@ -17,12 +17,12 @@ from typing import TypeVar
 from dpsql.cli import questions
 from dpsql.cli.questions import Asker, NotThis
 from dpsql.errors import InterfaceError
-from dpsql.ir.column import Kind
+from dpsql.ir.column import Kind, enum_members
 from dpsql.ir.relation import Columns, names_of
 from dpsql.lazy_dataclass import dataclass
 from dpsql.policy.catalogue import Catalogue, FoundColumn, FoundTable, FoundView
 from dpsql.policy.check_ranges import proposed
-from dpsql.policy.domain import Mismatch, enum_members, interval_of, shown
+from dpsql.policy.domain import Mismatch, interval_of, shown
 from dpsql.policy.draft import enforced_key
 from dpsql.policy.file_rules import with_files
 from dpsql.policy.model import (

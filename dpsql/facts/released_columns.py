@@ -9,7 +9,7 @@ from __future__ import annotations
 from dpsql.aggregates import Unbounded, shelf
 from dpsql.errors import refuse
 from dpsql.facts.schema import fact_of, facts_of
-from dpsql.ir.column import BIGINT, DOUBLE, VARCHAR, Type
+from dpsql.ir.column import BIGINT, DOUBLE, VARCHAR, Kind, Type
 from dpsql.ir.measure import Measure
 from dpsql.ir.model import Model
 from dpsql.ir.relation import AggregateCall
@@ -20,12 +20,17 @@ def released_columns(measure: Measure) -> list[tuple[str, Type]]:
     if measure.model is not None:
         return _columns_of(measure.model, measure.intervals)
     facts = facts_of(measure.relation)
-    columns = [(key.name, fact_of(key.scalar, facts).type) for key in measure.keys]
+    columns = [(key.name, _of_key(fact_of(key.scalar, facts).type, measure)) for key in measure.keys]
     noised = [(call.name, released_type(call, measure)) for call in measure.aggregates]
     for name, kind in (*noised, *((derived.name, DOUBLE) for derived in measure.derived)):
         columns += _with_ends(name, kind, measure.intervals)
     columns += [(name, DOUBLE) for posterior in measure.posteriors for name in posterior.columns]
     return columns
+
+
+def _of_key(own: Type, measure: Measure) -> Type:
+    """Return the type of a key: the name of the other group is no member of an ENUM."""
+    return VARCHAR if measure.other is not None and own.kind is Kind.TEXT else own
 
 
 def _columns_of(model: Model, intervals: bool) -> list[tuple[str, Type]]:

@@ -56,10 +56,10 @@ class Type:
     @property
     def said(self) -> str:
         """The type as shown to people: an ENUM without its members, which are often built from the data."""
-        return _MEMBERS.sub("ENUM", self.sql)
+        return without_members(self.sql)
 
 
-_MEMBERS = re.compile(r"ENUM\((?:'(?:[^']|'')*'(?:, )?)*\)")
+_MEMBERS = re.compile(r"ENUM\((?:'(?:[^']|'')*'(?:, )?)*(?:\)|'(?:[^']|'')*\Z|\Z)")
 
 BOOLEAN = Type(Kind.BOOLEAN, "BOOLEAN")
 INTEGER = Type(Kind.INTEGER, "INTEGER")
@@ -106,6 +106,11 @@ _PLAIN = {
     "UUID": Kind.UUID,
     '"NULL"': Kind.NULL,
 }
+
+
+def without_members(text: str) -> str:
+    """Return a text that names types, which may be cut short, without the members of ENUMs."""
+    return _MEMBERS.sub("ENUM", text)
 
 
 def type_named(sql: str) -> Type:
@@ -322,8 +327,19 @@ def decimal_size(type: Type) -> tuple[int, int]:
 
 
 def sealed_name(sql: str) -> str:
-    """Return the type of a column of this type above the release: an ENUM is text there, and so is NULL."""
-    return "VARCHAR" if type_named(sql).kind is Kind.TEXT or sql == '"NULL"' else sql
+    """Return the type of a column of this type above the release: NULL is text there, and so is no member."""
+    return "VARCHAR" if sql in ('"NULL"', "ENUM()") else sql
+
+
+def answered_name(sql: str) -> str:
+    """Return the type of a column in an answer: text for an ENUM, also in a list, and for collated text."""
+    return "VARCHAR" if sql.startswith("VARCHAR COLLATE ") else _MEMBERS.sub("VARCHAR", sql)
+
+
+def enum_members(sql: str) -> tuple[str, ...]:
+    """``ENUM('a', 'it''s')`` -> ("a", "it's")."""
+    quoted: list[str] = re.findall(r"'((?:[^']|'')*)'", sql[len("ENUM(") : -1])
+    return tuple(member.replace("''", "'") for member in quoted)
 
 
 def unique(values: tuple[Value, ...]) -> tuple[Value, ...]:

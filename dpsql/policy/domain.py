@@ -16,7 +16,6 @@ from __future__ import annotations
 import datetime
 import decimal
 import math
-import re
 import struct
 import zoneinfo
 from decimal import Decimal
@@ -30,6 +29,7 @@ from dpsql.ir.column import (
     Type,
     Value,
     decimal_size,
+    enum_members,
     item_type,
     type_range,
 )
@@ -185,12 +185,6 @@ def size_of(type: Type, most: int) -> Sized:
     if type.kind is not Kind.TEXT and item_type(type) is None:
         raise Mismatch(f"a column of type {shown(type)} has no length", help="leave the length out: { }")
     return Sized(most)
-
-
-def enum_members(sql: str) -> tuple[str, ...]:
-    """``ENUM('a', 'it''s')`` -> ("a", "it's")."""
-    quoted: list[str] = re.findall(r"'((?:[^']|'')*)'", sql[len("ENUM(") : -1])
-    return tuple(member.replace("''", "'") for member in quoted)
 
 
 def shown(type: Type) -> str:

@@ -13,12 +13,11 @@ columns are the engine's guesses; once written here, they are what the files are
 
 from __future__ import annotations
 
-from dpsql.ir.column import Kind
+from dpsql.ir.column import Kind, enum_members
 from dpsql.policy import keys
 from dpsql.policy.catalogue import Catalogue, FoundColumn, FoundTable
 from dpsql.policy.check_ranges import proposed
 from dpsql.policy.columns import MOST_VALUES
-from dpsql.policy.domain import enum_members
 from dpsql.policy.file_rules import file_lines
 from dpsql.policy.model import ColumnRule
 from dpsql.policy.names import fold

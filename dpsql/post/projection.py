@@ -11,8 +11,8 @@ Proof   such SQL has no condition or expression: its rows are the table's, in th
         back, unchanged: it has the Python type that the driver returns, and is in range. An order is that of
         columns, by their names in the table, by outputs, or by their numbers; a name that could be either is
         not taken. Values of these types are ordered alike (texts by their bytes, which is by their
-        characters; NULL comes last), but for NaN. If no two rows are equal in all that orders them, there is
-        one order. Anything else goes to the engine.
+        characters, those of an ENUM by their places in it; NULL comes last), but for NaN. If no two rows are
+        equal in all that orders them, there is one order. Anything else goes to the engine.
 Test    tests/unit/test_projection.py: every fixture's answer, and values at the ends of every type
 """
 
@@ -26,7 +26,7 @@ from functools import partial
 from types import NoneType
 from typing import TYPE_CHECKING, Any
 
-from dpsql.ir.column import INTEGERS, Kind, Type, decimal_size, type_range
+from dpsql.ir.column import INTEGERS, Kind, Type, decimal_size, enum_members, sealed_name, type_range
 from dpsql.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def picked_columns(sql: str, measures: Sequence[Measure]) -> list[tuple[str, Typ
 
 def types_of(columns: Sequence[tuple[str, Type]]) -> list[str]:
     """Return the types as DESCRIBE spells them."""
-    return ["VARCHAR" if kind.kind is Kind.TEXT else kind.sql for _, kind in columns]
+    return [sealed_name(kind.sql) for _, kind in columns]
 
 
 def picks_values(post: Post, measure: Measure) -> bool:
@@ -117,7 +117,8 @@ def picked_rows(
     columns = [values[name] for name in picked.names]
     if not picked.orders:
         return [*zip(*(column[picked.kept] for column in columns), strict=True)]
-    order = _ordered(picked.orders, [values[each.column] for each in picked.orders], picked.kept.stop)
+    ranked = [_ranked(values[each.column], types[each.column]) for each in picked.orders]
+    order = _ordered(picked.orders, ranked, picked.kept.stop)
     return None if order is None else [tuple(column[i] for column in columns) for i in order[picked.kept]]
 
 
@@ -239,6 +240,14 @@ def _ordered(
     return places
 
 
+def _ranked(values: Sequence[Any], type: Type) -> Sequence[Any]:
+    """Return what orders the values of a column: of an ENUM, the places of its members."""
+    if not type.sql.startswith("ENUM("):
+        return values
+    places = {word: at for at, word in enumerate(enum_members(type.sql))}
+    return [None if value is None else places[value] for value in values]
+
+
 def _first(order: _Order, values: Sequence[Any], last: int | None) -> list[int]:
     """Return the places of all rows, but for some that are behind the ``last`` by their first column."""
     every = range(len(values))
@@ -281,8 +290,11 @@ def _taken(type: Type) -> Callable[[Sequence[Any]], bool] | None:
             return partial(_within, int(max(-_WORD, ends.low)), int(min(_WORD - 1, ends.high)))
         case Kind.FLOAT if type.sql == "DOUBLE":
             return partial(_are, float)
-        case Kind.TEXT if type.sql == "VARCHAR" or type.sql.startswith("ENUM("):
+        case Kind.TEXT if type.sql == "VARCHAR":
             return partial(_are, str)
+        case Kind.TEXT if type.sql.startswith("ENUM("):
+            members = frozenset(enum_members(type.sql))
+            return lambda values: all(value is None or value in members for value in values)
         case Kind.DATE if type.sql == "DATE":
             return partial(_are, datetime.date)
         case Kind.DECIMAL:

@@ -11,7 +11,7 @@ from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
 from dpsql.errors import refuse
-from dpsql.ir.column import Value
+from dpsql.ir.column import Value, answered_name
 from dpsql.ir.finished import Finished
 from dpsql.ir.model import Fit
 from dpsql.ir.plan import MeasurePlan, StagePlan
@@ -164,11 +164,14 @@ def _distinct(rows: list[tuple[Any, ...]], places: list[int]) -> bool:
 
 
 def types_of_stages(stages: Sequence[StagePlan], sealed: Sealed) -> list[str]:
-    """Return the types of the answer, or refuse: bind each stage's SQL over empty tables and try it."""
+    """Return the types of the answer, or refuse: bind each stage's SQL over empty tables and try it.
+
+    An ENUM is one above a release, and text in an answer.
+    """
     planned = {measure.measure.name: measure for stage in stages for measure in stage.measures}
     types: list[str] = []
     for stage in stages:
         measures = [planned[name].measure for name in stage.post.released]
         types = sealed.check(stage.post.sql, stage.post.tables, measures)
         refuse_failing(stage, planned, sealed, types)
-    return types
+    return [*map(answered_name, types)]

@@ -37,8 +37,6 @@ def meant(sql: str, query: Query, calm: World, together: Plan | None = None) -> 
     public = any(each.keys and (isinstance(each.rule, PublicKeys) or each.rule.listed) for each in measures)
     if any(key.fact.type.sql == "TIMESTAMP_NS" for each in measures for key in each.keys):
         return []  # groups are of microseconds at most
-    if query.above and any(key.fact.type.sql.startswith("ENUM") for each in measures for key in each.keys):
-        return []  # ordered as texts here, and by their members' places there: LIMIT takes others
     if public and query.above:
         return []  # empty groups count for LIMIT, and are shown to HAVING
     steps = [grain(finish, m.measure) or 1e-3 for m in measures for finish in m.measure.finishes]

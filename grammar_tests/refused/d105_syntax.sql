@@ -87,3 +87,8 @@ SELECT "list"[1] FROM (SELECT [COUNT(*)] AS "list" FROM patients);
 -- outcome: refused D105 at 1:14
 -- instead: SELECT list_extract(lower('list'), 1), COUNT(*) FROM patients
 SELECT lower('list')[1], COUNT(*) FROM patients;
+
+-- case: a cast to an ENUM
+-- outcome: refused D105 at 1:23
+-- instead: SELECT MIN(CASE ward WHEN 'B' THEN 1 WHEN 'A' THEN 2 END) AS first FROM (SELECT ward, COUNT(*) AS n FROM patients GROUP BY ward)
+SELECT MIN(ward::ENUM('B', 'A')) AS first FROM (SELECT ward, COUNT(*) AS n FROM patients GROUP BY ward);

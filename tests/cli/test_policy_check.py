@@ -22,12 +22,13 @@ from dpsql.ir.column import (
     Interval,
     Kind,
     Listed,
+    enum_members,
     type_named,
 )
 from dpsql.ir.relation import Link
 from dpsql.policy.catalogue import Catalogue, FoundColumn, FoundTable, Key, Known
 from dpsql.policy.check import compare, declared_keys, known, snapshot
-from dpsql.policy.domain import enum_members, interval_of
+from dpsql.policy.domain import interval_of
 from dpsql.session.checks import parse_policy
 
 HEAD = """\

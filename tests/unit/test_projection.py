@@ -9,8 +9,10 @@ import datetime
 import math
 from dataclasses import replace
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
+import duckdb
 import numpy as np
 import pytest
 
@@ -239,3 +241,27 @@ def test_the_engine_is_not_started_for_it(db: dpsql.Connection) -> None:
     assert db._open().sealed._process is None
     db.execute("SELECT COUNT(*) + 1 FROM patients")
     assert db._open().sealed._process is not None
+
+
+@pytest.mark.parametrize("order", ["k", "k DESC", "k NULLS FIRST LIMIT 2", "n, k DESC"])
+def test_members_of_an_enum_are_ordered_as_the_engine_does(tmp_path: Path, order: str) -> None:
+    """What is no member is no value of its type: the engine would make it NULL."""
+    with duckdb.connect(str(tmp_path / "d.duckdb")) as connection:
+        connection.execute("CREATE TABLE people (id INTEGER, size ENUM('small', 'it''s', 'big'))")
+    (tmp_path / "d.toml").write_text(
+        '[budget]\nepsilon = 1\ndelta = 1e-6\n[unit]\ntable = "people"\nkey = "id"\n'
+        "[tables.people]\n[tables.people.columns]\nsize = {}\n"
+    )
+    with dpsql.connect(tmp_path / "d.duckdb") as db:
+        sql = f"SELECT size AS k, COUNT(*) AS n FROM people GROUP BY size ORDER BY {order}"
+        stage, sealed = stage_of(db, sql), db._open().sealed
+        keys, counts = filled(stage, ["big", "small", None, "it's"])
+        measures, tables = [stage.measures[0].measure], [[keys, replace(counts, values=[1, 1, 2, 2])]]
+        rows = picked_rows(stage.post, measures, tables)
+        engines = replace(stage.post, sql=f"SELECT * FROM ({stage.post.sql}) AS q")
+        types = sealed.check(stage.post.sql, (), measures)
+        assert types == sealed.check(engines.sql, (), measures)
+        assert rows is not None
+        assert repr(rows) == repr(sealed.run(engines, measures, tables, types))
+        tables = [[replace(keys, values=["big", "small", None, "its"]), counts]]
+        assert picked_rows(stage.post, measures, tables) is None

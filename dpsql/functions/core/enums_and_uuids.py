@@ -8,8 +8,17 @@ from __future__ import annotations
 from dpsql.functions import Argument, ArgumentError, Arguments, Function
 from dpsql.functions.core.ranges import within
 from dpsql.functions.core.types import named
-from dpsql.ir.column import TIMESTAMPTZ, VARCHAR, Categories, Fact, Interval, Kind, Type, type_named
-from dpsql.policy.domain import enum_members
+from dpsql.ir.column import (
+    TIMESTAMPTZ,
+    VARCHAR,
+    Categories,
+    Fact,
+    Interval,
+    Kind,
+    Type,
+    enum_members,
+    type_named,
+)
 
 
 def _members(argument: Argument, name: str) -> tuple[str, ...]:

@@ -30,9 +30,9 @@ from dpsql.ir.column import (
     Kind,
     Type,
     Value,
+    enum_members,
 )
 from dpsql.ir.scalar import Literal
-from dpsql.policy.domain import enum_members
 
 _WHOLE = re.compile(r"[+-]?[0-9]{1,39}")
 _POINT = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)")
