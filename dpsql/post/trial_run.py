@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 
 from dpsql.errors import refuse
 from dpsql.facts.released_columns import released_columns
-from dpsql.ir.column import Kind, Value
+from dpsql.ir.column import Kind, Type, Value, enum_members
 from dpsql.ir.finished import Finished
 from dpsql.ir.plan import MeasurePlan, PublicKeys, StagePlan, Threshold
 from dpsql.late_numpy import np
@@ -90,6 +90,13 @@ def _keys(read: Sequence[MeasurePlan]) -> tuple[Mapping[Kind, Value], ...]:
     return PRIVATE_KEYS if any(isinstance(each.rule, Threshold) for each in read) else PRIVATE_KEYS[:1]
 
 
+def _of_kind(type: Type, key: Mapping[Kind, Value]) -> Value:
+    """Return the value of a private key of this type: of an ENUM, a member in place of a text."""
+    value = key.get(type.kind)
+    members = enum_members(type.sql) if type.sql.startswith("ENUM(") else ()
+    return value if value is None else next(iter(members), value)
+
+
 def _made_up(
     planned: MeasurePlan,
     number: int | None,
@@ -103,7 +110,7 @@ def _made_up(
     if isinstance(rule, PublicKeys):
         groups = list(islice(rule.groups(), most))
     else:
-        groups = [tuple(key.get(of_key.kind) for _, of_key in named[:keys])]
+        groups = [tuple(_of_kind(of_key, key) for _, of_key in named[:keys])]
     if measure.model is not None:
         groups, keys = list(measure.model.groups()), len(measure.model.keys)
     step = 4 if measure.intervals else 2  # a number is followed by its half-width, and by its interval's ends

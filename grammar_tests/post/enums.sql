@@ -14,9 +14,9 @@ FROM (SELECT blood, COUNT(*) AS n FROM patients WHERE blood IS NOT NULL GROUP BY
 -- outcome: accepted
 SELECT blood, COUNT(*) AS n FROM patients GROUP BY blood ORDER BY blood DESC NULLS FIRST;
 
--- case: the last groups by their members
+-- case: the last group by its member
 -- outcome: accepted
-SELECT blood, AVG(age) AS mean_age FROM patients WHERE blood IS NOT NULL GROUP BY blood ORDER BY blood DESC LIMIT 2;
+SELECT blood, AVG(age) AS mean_age FROM patients WHERE blood IS NOT NULL GROUP BY blood ORDER BY blood DESC LIMIT 1;
 
 -- case: two columns of one ENUM are compared by its members
 -- outcome: accepted
@@ -49,3 +49,16 @@ SELECT blood AS word FROM (SELECT blood, COUNT(*) AS n FROM patients GROUP BY bl
 SELECT enum_code(blood) AS code, enum_last(blood) AS last, lower(blood) AS name, blood = 'no member' AS none
 FROM (SELECT blood, COUNT(*) AS n FROM patients GROUP BY blood)
 ORDER BY blood;
+
+-- case: a function that fails on NULL is tried on a member
+-- outcome: accepted
+SELECT MAP([blood], [n]) AS counts FROM (SELECT blood, COUNT(*) AS n FROM patients WHERE blood IS NOT NULL GROUP BY blood)
+ORDER BY blood;
+
+-- case: members that a later stage joins and groups by
+-- outcome: accepted
+SELECT MAX(blood) AS last FROM (
+    SELECT r.blood, COUNT(*) AS n
+    FROM patients AS p JOIN (SELECT blood, COUNT(*) AS n FROM patients GROUP BY blood) AS r ON p.blood = r.blood
+    GROUP BY r.blood
+);

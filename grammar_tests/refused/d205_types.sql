@@ -298,3 +298,10 @@ SELECT AVG(visited_on) FROM visits;
 -- outcome: refused D205
 -- instead: SELECT COUNT(*) FROM visits WHERE visited_on + to_days(2) < '2024-01-01'
 SELECT COUNT(*) FROM visits WHERE visited_on + INTERVAL '1 day' * 2 < '2024-01-01';
+
+-- case: members that are handed down have no order among private rows
+-- outcome: refused D205
+-- instead: SELECT COUNT(*) AS n FROM patients AS p JOIN (SELECT blood, COUNT(*) AS n FROM patients GROUP BY blood) AS r ON p.blood = r.blood WHERE r.blood::VARCHAR < 'B'
+SELECT COUNT(*) AS n
+FROM patients AS p JOIN (SELECT blood, COUNT(*) AS n FROM patients GROUP BY blood) AS r ON p.blood = r.blood
+WHERE r.blood < 'B';
