@@ -10,6 +10,7 @@ import sqlglot
 from cases import OF_QUERIES, WORLDS, Case, all_cases, files, script
 from sqlglot import exp
 
+from dpsql.engines.duckdb import SIMPLIFYING
 from dpsql.errors import CODES
 
 CASES = all_cases()
@@ -83,6 +84,7 @@ def test_the_worlds_can_be_built(world: str) -> None:
 
 def test_accepted_queries_run_in_plain_duckdb() -> None:
     with duckdb.connect() as database:
+        database.execute(f"SET disabled_optimizers = '{SIMPLIFYING}'")  # which fails on some outer joins
         database.execute(script("calm"))
         for case in ACCEPTED:
             try:
