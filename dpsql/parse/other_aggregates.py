@@ -11,7 +11,8 @@ _LISTED = f"{_VALUES}; of one unit's rows, in a subquery, take STRING_AGG(x, ','
 _TOP = "take the first groups: SELECT x, COUNT(*) AS n FROM ... GROUP BY x ORDER BY n DESC LIMIT 3"
 _BITS = "count the rows in which a bit is set: COUNT(*) FILTER (WHERE x & 4 <> 0)"
 _STEPS = (
-    "list the bins: HISTOGRAM(x, [10, 20, 30]); or count by steps: SELECT x // 10, COUNT(*) ... GROUP BY 1"
+    "count the values: SELECT x, COUNT(*) AS n FROM ... GROUP BY x; of numbers, list the bins: HISTOGRAM(x, "
+    "[10, 20, 30]), or count by steps: SELECT FLOOR(x / 10) AS step, COUNT(*) ... GROUP BY step"
 )
 _SUM = "write SUM(x): it adds whole grid steps, so it has no rounding error"
 _WEIGHED = "write SUM(x * w) / SUM(w) FILTER (WHERE x IS NOT NULL)"

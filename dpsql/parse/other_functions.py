@@ -2,7 +2,7 @@
 
 FORMAT_DATE('%Y-%m', day)        strftime(day, '%Y-%m')
 TIMESTAMPDIFF(year, a, b)        date_sub('year', a, b)
-WIDTH_BUCKET(age, 20, 100, 8)    (age - 20) // 10
+WIDTH_BUCKET(age, 20, 100, 8)    FLOOR((age - 20) / 10)
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _BETWEEN = (
     "write date_sub('day', x, y), whole days from x to y; or date_diff('day', x, y), the midnights between"
 )
 _PART = "write date_part('month', x), year(x), month(x), monthname(x), dayname(x)"
-_STEPS = "count by steps: SELECT (x - 20) // 10 AS step, COUNT(*) ... GROUP BY step, of ten from 20"
+_STEPS = "count by steps: SELECT FLOOR((x - 20) / 10) AS step, COUNT(*) ... GROUP BY step, of ten from 20"
 _QUANTILE = "write QUANTILE_CONT(x, 0.9), or a list of places: QUANTILE_CONT(x, [0.25, 0.5, 0.75])"
 _DISTINCT = "write COUNT(DISTINCT x)"
 _SAYS = "write regexp_matches(x, '...'), x LIKE '%a%' or contains(x, 'a')"

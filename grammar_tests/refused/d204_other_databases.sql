@@ -57,8 +57,13 @@ SELECT EOMONTH(visited_on) AS d, COUNT(*) FROM visits GROUP BY d;
 
 -- case: buckets
 -- outcome: refused D251 at 1:8
--- instead: SELECT (age - 20) // 10 AS step, COUNT(*) FROM patients GROUP BY step
+-- instead: SELECT FLOOR((age - 20) / 10) AS step, COUNT(*) FROM patients GROUP BY step
 SELECT WIDTH_BUCKET(age, 0, 120, 12) AS step, COUNT(*) FROM patients GROUP BY step;
+
+-- case: buckets of no whole numbers
+-- outcome: refused D251 at 1:8
+-- instead: SELECT FLOOR((income - 0) / 100000) AS step, COUNT(*) FROM patients GROUP BY step
+SELECT WIDTH_BUCKET(income, 0, 500000, 5) AS step, COUNT(*) FROM patients GROUP BY step;
 
 -- case: a percentile
 -- outcome: refused D204 at 1:8

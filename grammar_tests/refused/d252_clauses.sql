@@ -41,6 +41,15 @@ SELECT COUNT(*) FROM patients POSITIONAL JOIN visits;
 -- instead: SELECT COUNT(*) FROM (SELECT p.patient_id FROM patients p JOIN visits v USING (patient_id) WHERE v.seen_at <= p.registered QUALIFY ROW_NUMBER() OVER (PARTITION BY p.patient_id ORDER BY v.seen_at DESC) = 1)
 SELECT COUNT(*) FROM patients p ASOF JOIN visits v ON p.patient_id = v.patient_id AND p.registered >= v.seen_at;
 
+-- case: the nearest of public rows
+-- outcome: refused D252 at 1:51
+-- instead: SELECT s.band, COUNT(*) FROM patients p JOIN (SELECT r.age, b.band FROM range(0, 121) AS r(age) ASOF JOIN age_bands b ON r.age >= b.low) AS s USING (age) GROUP BY s.band
+SELECT b.band, COUNT(*) FROM patients p ASOF JOIN age_bands b ON p.age >= b.low GROUP BY b.band;
+
+-- case: rows side by side
+-- outcome: refused D252
+SELECT COUNT(*) FROM patients p POSITIONAL JOIN wards w;
+
 -- case: as many rows as the age
 -- outcome: refused D252 at 1:34
 -- instead: SELECT COUNT(*) FROM patients p, range(120) AS r(i) WHERE i < p.age

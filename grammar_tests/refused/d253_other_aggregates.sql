@@ -46,7 +46,7 @@ SELECT bitstring_agg(age, 0, 120) FROM patients;
 
 -- case: a histogram of exact values
 -- outcome: refused D253 at 1:8
--- instead: SELECT age // 10 AS step, COUNT(*) AS n FROM patients GROUP BY step
+-- instead: SELECT FLOOR(age / 10) AS step, COUNT(*) AS n FROM patients GROUP BY step
 SELECT histogram_exact(age, [10, 20]) FROM patients;
 
 -- case: a sum in another order
@@ -101,7 +101,13 @@ SELECT variant_group_object(city, age) FROM patients;
 
 -- case: an aggregate that looks like a scalar: the counts of all values
 -- outcome: refused D253 at 1:8
+-- instead: SELECT age, COUNT(*) AS n FROM patients GROUP BY age
 SELECT histogram(age) FROM patients;
+
+-- case: the counts of texts
+-- outcome: refused D253 at 1:8
+-- instead: SELECT ward, COUNT(*) AS n FROM patients GROUP BY ward
+SELECT histogram(ward) FROM patients;
 
 -- case: an aggregate that looks like a scalar: a product
 -- outcome: refused D253 at 1:8

@@ -27,10 +27,20 @@ SELECT COUNT(*) FROM patients WHERE income >= ALL (SELECT income FROM patients);
 -- outcome: refused D255 at 1:37
 SELECT COUNT(*) FROM patients WHERE age = ANY (SELECT minutes FROM visits);
 
+-- case: other than one of several
+-- outcome: refused D255 at 1:47
+-- instead: SELECT COUNT(*) FROM patients WHERE smoker OR age <> (SELECT MIN(low) FROM age_bands) OR age <> (SELECT MAX(low) FROM age_bands)
+SELECT COUNT(*) FROM patients WHERE smoker OR age <> ANY (SELECT low FROM age_bands);
+
 -- case: one NULL would empty everybody's list
 -- outcome: refused D255 at 1:35
 -- instead: SELECT COUNT(*) FROM visits v WHERE NOT EXISTS (SELECT 1 FROM visits w WHERE w.patient_id = v.patient_id AND w.visit_id = v.visit_id AND w.kind = 'surgery')
 SELECT COUNT(*) FROM visits WHERE visit_id NOT IN (SELECT visit_id FROM visits WHERE kind = 'surgery');
+
+-- case: what anybody has had, in an expression
+-- outcome: refused D255 at 1:22
+-- instead: SELECT SUM(CASE WHEN EXISTS (SELECT 1 FROM visits w WHERE w.patient_id = v.patient_id AND w.place_id = v.place_id AND w.urgent) THEN 1 ELSE 0 END) FROM visits v
+SELECT SUM(CASE WHEN place_id IN (SELECT place_id FROM visits WHERE urgent) THEN 1 ELSE 0 END) FROM visits;
 
 -- case: whether the others have any
 -- outcome: refused D255
@@ -44,6 +54,16 @@ SELECT COUNT(*) FROM patients WHERE age > 50 OR NOT EXISTS (SELECT 1 FROM visits
 -- outcome: refused D255
 -- instead: SELECT COUNT(*) FROM patients p LEFT JOIN (SELECT a.patient_id, COUNT(*) AS n FROM patients a JOIN visits b ON a.patient_id = b.patient_id AND b.minutes > a.age GROUP BY a.patient_id) AS s USING (patient_id) WHERE p.smoker OR s.n > 1
 SELECT COUNT(*) FROM patients p WHERE p.smoker OR (SELECT COUNT(*) FROM visits v WHERE v.patient_id = p.patient_id AND v.minutes > p.age) > 1;
+
+-- case: the nearest public row
+-- outcome: refused D255
+-- instead: SELECT COUNT(*) FROM patients p JOIN (SELECT r.age, b.high FROM range(0, 121) AS r(age) ASOF JOIN age_bands b ON r.age >= b.low) AS s USING (age) WHERE s.high < 100
+SELECT COUNT(*) FROM patients p WHERE (SELECT b.high FROM age_bands b WHERE b.low <= p.age ORDER BY b.low DESC LIMIT 1) < 100;
+
+-- case: public rows up to the row's value
+-- outcome: refused D255
+-- instead: SELECT COUNT(*) FROM patients p JOIN (SELECT r.age, COUNT(*) AS n FROM range(0, 121) AS r(age) JOIN age_bands b ON b.low <= r.age GROUP BY r.age) AS s USING (age) WHERE s.n > 1
+SELECT COUNT(*) FROM patients p WHERE (SELECT COUNT(*) FROM age_bands b WHERE b.low <= p.age) > 1;
 
 -- case: tied to another column of the others
 -- outcome: refused D255

@@ -7,6 +7,7 @@ SELECT l.city FROM places l WHERE EXISTS (SELECT 1 FROM visits v WHERE v.place_i
 
 -- case: places nobody visits
 -- outcome: refused D405 at 1:58
+-- instead: SELECT l.place_id FROM places l ANTI JOIN (SELECT place_id FROM visits GROUP BY place_id) v USING (place_id)
 SELECT l.place_id FROM places l WHERE NOT EXISTS (SELECT 1 FROM visits v WHERE v.place_id = l.place_id);
 
 -- case: places in a private list
@@ -41,4 +42,5 @@ SELECT COUNT(*) FROM places SEMI JOIN visits USING (place_id);
 
 -- case: ANTI from a public table
 -- outcome: refused D405
+-- instead: SELECT COUNT(*) FROM places l ANTI JOIN (SELECT place_id FROM visits GROUP BY place_id) v USING (place_id)
 SELECT COUNT(*) FROM places l ANTI JOIN visits v ON v.place_id = l.place_id;

@@ -113,3 +113,15 @@ FROM patients p GROUP BY other;
 -- outcome: accepted
 SELECT v.kind IN (SELECT t.tag FROM place_tags t WHERE t.place_id = v.place_id) AS tagged, COUNT(*) AS n FROM visits v
 GROUP BY tagged;
+
+-- case: one of several, as a key
+-- outcome: accepted
+SELECT ward = ANY (SELECT ward FROM wards WHERE floor = 1) AS ground, COUNT(*) AS n FROM patients GROUP BY ground;
+
+-- case: none of several, in an aggregate
+-- outcome: accepted
+SELECT SUM(CASE WHEN ward <> ALL (SELECT ward FROM wards WHERE floor = 1) THEN 1 ELSE 0 END) AS n FROM patients;
+
+-- case: one of the unit's own, in an expression
+-- outcome: accepted
+SELECT COUNT(*) AS n FROM patients p WHERE p.smoker OR 'surgery' = ANY (SELECT v.kind FROM visits v WHERE v.patient_id = p.patient_id);

@@ -57,6 +57,16 @@ def _instead_of(node: exp.Expr) -> str:
     return _OF_SLICES if sliced else _UNVETTED
 
 
+def _as_in(node: exp.Expr) -> exp.Expr:
+    """Return x = ANY (SELECT ...) as x IN (SELECT ...), x <> ALL (SELECT ...) as NOT IN, others alike."""
+    match node:
+        case exp.EQ(expression=exp.Any(this=exp.Query() as query)):
+            return exp.In(this=node.this.copy(), query=query.copy())
+        case exp.NEQ(expression=exp.All(this=exp.Query() as query)):
+            return exp.Not(this=exp.In(this=node.this.copy(), query=query.copy()))
+    return node
+
+
 def hidden_unit(name: str) -> exp.Column:
     """Return the unit of a row as a column; no query can name it, the rewrite of a subquery creates it.
 
@@ -161,6 +171,9 @@ class Scalars:
             return replace(constant, span=self.span(node))
         if isinstance(node, exp.Subquery | exp.Select):
             return self.rows.value(node, self) if self.rows else self.single(node, self.constants(node))
+        node = _as_in(node)
+        if isinstance(node, exp.Not):
+            return Call("not", (self._bind(node.this),), span=self.span(node))
         if isinstance(node, exp.In) and node.args.get("query") is not None:
             if self.rows:
                 return self.rows.member(node, self)
@@ -377,7 +390,7 @@ class Scalars:
                 "D255",
                 "private rows are not compared with all rows of a subquery",
                 self.span(node),
-                label="the value for one row would depend on other units",
+                label="only = ANY and <> ALL are read, as IN and NOT IN",
                 help=self._ends(node),
             )
         is_aggregate = isinstance(node, exp.Anonymous) and node.name.casefold() in {*INSTEAD, *by_name()}

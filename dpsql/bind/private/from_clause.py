@@ -64,6 +64,13 @@ class Joined:
     local: tuple[exp.Expr, ...]
 
 
+NEAREST = (
+    "find it among public tables, and join on equal columns: a JOIN (SELECT d.day, b.x FROM days AS d ASOF "
+    "JOIN b ON d.day >= b.day) AS s ON s.day = a.day"
+)
+"""What to write where each private row is to have the nearest public one."""
+
+
 @dataclass(slots=True)
 class _Group:
     items: list[tuple[Relation, Span | None]]
@@ -395,15 +402,7 @@ class FromClause:
         if join is None:
             return None
         if (join.method and join.method != "NATURAL") or join.args.get("match_condition"):
-            raise refuse(
-                "D252",
-                f"{join.method or 'ASOF'} JOIN is not answered over private rows",
-                self.span(join),
-                label=f"which row is the nearest may depend on rows of other {self.known.unit}s",
-                help=f"write a JOIN ... USING ({self.known.unit_column}), and keep the nearest row of each "
-                f"row of a: QUALIFY ROW_NUMBER() OVER (PARTITION BY {self.known.unit_column}, a.key ORDER BY "
-                "...) = 1",
-            )
+            self._refuse_method(join, item)
         if join.kind in ("SEMI", "ANTI"):
             return JoinKind[join.kind]
         if join.side:
@@ -411,6 +410,30 @@ class FromClause:
         if not join.kind and not join.method and not join.args.get("on") and not join.args.get("using"):
             return None
         return JoinKind.INNER
+
+    def _refuse_method(self, join: exp.Join, item: Item) -> NoReturn:
+        """Refuse an ASOF or a POSITIONAL JOIN."""
+        unit = self.known.unit
+        if join.method == "POSITIONAL":
+            label = f"which rows stand side by side depends on all {unit}s"
+            written = f"join on what the rows share: JOIN ... USING ({self.known.unit_column})"
+        elif isinstance(ownership_of(self._rows(item)[0]), Public):
+            label = "the nearest row is found among public tables only"
+            written = NEAREST
+        else:
+            label = f"which row is the nearest may depend on rows of other {unit}s"
+            written = (
+                f"write a JOIN ... USING ({self.known.unit_column}), and keep the nearest row of each row of "
+                f"a: QUALIFY ROW_NUMBER() OVER (PARTITION BY {self.known.unit_column}, a.key ORDER BY ...) "
+                "= 1"
+            )
+        raise refuse(
+            "D252",
+            f"{join.method or 'ASOF'} JOIN is not answered over private rows",
+            self.span(join),
+            label=label,
+            help=written,
+        )
 
     def _refuse_filtered_public(
         self, kind: JoinKind, group: _Group, right: Relation, span: Span | None
@@ -424,8 +447,8 @@ class FromClause:
                 "public rows would be chosen by private ones",
                 span,
                 label=f"one {self.known.unit} could decide whether a public row is kept",
-                help="release the keys first: ... FROM a SEMI JOIN (SELECT x FROM ... GROUP BY x) AS b "
-                "USING (x)",
+                help=f"release the keys first: ... FROM a {kind.name} JOIN (SELECT x FROM ... GROUP BY x) AS "
+                "b USING (x)",
             )
         if kind is JoinKind.FULL and any(public):
             raise refuse(

@@ -15,6 +15,7 @@ from dpsql.bind.expressions.aggregates import computable
 from dpsql.bind.expressions.scalars import Scalars
 from dpsql.bind.expressions.windows import bind_window
 from dpsql.bind.private import joins
+from dpsql.bind.private.from_clause import NEAREST
 from dpsql.bind.scope.context import Context, Cte
 from dpsql.bind.scope.scope import Scope
 from dpsql.errors import refuse
@@ -31,6 +32,10 @@ _WRITTEN = {
     "only equalities may correlate this subquery with the query around it": "count before joining: LEFT JOIN "
     "(SELECT {of_a}, COUNT(*) AS n FROM a JOIN b ON {ab} AND b.x > a.x GROUP BY {of_a}) "
     "AS s USING ({unit})",
+    "only equalities may correlate public rows with private ones": "aggregate them among public tables, and "
+    "join on equal columns: a JOIN (SELECT d.day, MAX(b.x) AS m FROM days AS d JOIN b ON b.day <= d.day "
+    "GROUP BY d.day) AS s ON s.day = a.day",
+    "the nearest row is found among public tables only": NEAREST,
     "it reads columns of a query further out": "join the inner tables: EXISTS (SELECT 1 FROM a JOIN b ON ... "
     "WHERE {a_outer} AND ...)",
     "it is correlated with a query further out than the one around it": "name the equal column of the query "

@@ -380,8 +380,7 @@ def subquery_binder(
                 "public rows would be chosen or filled in by private rows, one by one",
                 ctx.span(inner),
                 label=f"one {ctx.known.unit} could decide whether a public row is kept",
-                help="release the groups first, and join: ... FROM a JOIN (SELECT x, COUNT(*) AS n FROM ... "
-                "GROUP BY x) AS b USING (x)",
+                help=_released_first(node),
             ) from None
         if isinstance(bound, Private):
             raise refuse(
@@ -401,6 +400,18 @@ def subquery_binder(
         return exp.Subquery(this=tree)
 
     return replaced
+
+
+def _released_first(node: exp.Expr) -> str:
+    """Return how public rows are joined with released groups in place of a correlated subquery."""
+    if not isinstance(node, exp.Exists):
+        groups = "(SELECT x, COUNT(*) AS n FROM ... GROUP BY x)"
+        return f"release the groups first, and join: ... FROM a JOIN {groups} AS b USING (x)"
+    around, negated = node.parent, False
+    while isinstance(around, exp.Paren | exp.Not):
+        around, negated = around.parent, negated ^ isinstance(around, exp.Not)
+    kind = "ANTI" if negated else "SEMI"
+    return f"release the keys first: ... FROM a {kind} JOIN (SELECT x FROM ... GROUP BY x) AS b USING (x)"
 
 
 def _refuse_unbound_tables(ctx: Context, nodes: list[exp.Expr]) -> None:

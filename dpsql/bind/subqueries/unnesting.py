@@ -123,7 +123,7 @@ class SubqueryUnnester(RowBuilder):
             equal = self._equalities(subjects, values, rows.relation, span)
             public = isinstance(ownership_of(rows.relation), Public)
             if test.negated and not public and self._nullable(subjects, values, rows.relation):
-                self._refuse_null(span)
+                self._refuse_null(span, on_the_unit(self.relation, rows.relation, equal))
             if test.negated and public:
                 equal = [not_false(equality) for equality in equal]
             self.join(kind, rows.relation, equal, span)
@@ -184,15 +184,16 @@ class SubqueryUnnester(RowBuilder):
             fact_of(value, theirs).nullable for value in values
         )
 
-    def _refuse_null(self, span: Span | None) -> NoReturn:
+    def _refuse_null(self, span: Span | None, tied: bool = False) -> NoReturn:
+        """Refuse a membership test that may be NULL; where it is ``tied`` to the unit, it need not be."""
         raise refuse(
             "D255",
             f"one NULL in this subquery would decide for every {self.ctx.known.unit}",
             span,
             label=f"either side may be NULL, and the subquery is not correlated on the {self.ctx.known.unit}",
             help="correlate it: [NOT] EXISTS (SELECT 1 FROM ... WHERE "
-            f"{self.ctx.known.equal_units('inner', 'outer')} AND inner.x = outer.x); or add x IS NOT NULL on "
-            "both sides",
+            f"{self.ctx.known.equal_units('inner', 'outer')} AND inner.x = outer.x)"
+            + ("; or add x IS NOT NULL on both sides" if tied else ""),
         )
 
     # ---- values ------------------------------------------------------------------------------------
@@ -371,9 +372,7 @@ class SubqueryUnnester(RowBuilder):
         for node, part in joined.outer:
             correlation = decorrelate.correlation_of(node, part, within, facts_of(joined.relation).keys())
             if correlation is None:
-                self.refuse(
-                    ctx.span(node), "only equalities may correlate this subquery with the query around it"
-                )
+                self.refuse(ctx.span(node), _untied(private, inner))
             correlations.append(correlation)
         if self._reads_further_out(joined.relation, [part for _, part in joined.outer]):
             self.refuse(span, "it is correlated with a query further out than the one around it")
@@ -455,6 +454,15 @@ def bind_from_and_where(
     joined = replace(joined, relation=within.relation)
     constants, zone = constants_of(ctx, env), ctx.known.timezone
     return joined, Scalars(ctx.text, joined.scope, {**facts, **within.facts}, constants, zone)
+
+
+def _untied(private: bool, inner: exp.Select) -> str:
+    """Return why a condition that is no equality does not correlate a subquery."""
+    if private:
+        return "only equalities may correlate this subquery with the query around it"
+    if inner.args.get("limit"):
+        return "the nearest row is found among public tables only"
+    return "only equalities may correlate public rows with private ones"
 
 
 def name_of(node: exp.Expr, within: Scalars) -> str:
