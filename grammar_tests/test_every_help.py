@@ -27,7 +27,6 @@ from dpsql.audit.oracles import coarseness, meaning, silent_rows, widest_bin
 NOT_TO_BE_WRITTEN = {
     "check the spelling and the order of the clauses": "what is no SQL may have been meant as anything",
     "give one value for each question mark": "the values stand beside the text",
-    "join on declared keys, or lower rows_per_unit in the policy": "the owner declares keys and rows",
     "name what to select": "nothing was asked for",
     "write ? and give a value for each, in order; or give a mapping of names, in Python": "it is no text",
     "write a SELECT": "there is no statement",

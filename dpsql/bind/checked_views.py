@@ -34,13 +34,16 @@ from dpsql.parse.parameters import Moment
 from dpsql.policy.catalogue import Known, KnownView
 from dpsql.policy.listing import View
 from dpsql.policy.model import Policy
+from dpsql.policy.names import fold
 from dpsql.policy.toml_positions import document_of
 
 RELEASED = "a release, paid when it is asked"
 BOUGHT = "counts of all combinations, paid once and then free"
 
 
-def check_views(policy: Policy, known: Known, evaluate: Evaluate, describe: Describe) -> dict[str, View]:
+def check_views(
+    policy: Policy, known: Known, evaluate: Evaluate, describe: Describe, analyst: str | None = None
+) -> dict[str, View]:
     """Return the columns of each view; raise D808 for the first view that cannot be used."""
     now = cache(lambda: datetime.datetime.now(datetime.UTC))
     views = {}
@@ -50,7 +53,7 @@ def check_views(policy: Policy, known: Known, evaluate: Evaluate, describe: Desc
                 view, replace(known, views=known.views[:index]), evaluate, describe, now
             )
         except Error as error:
-            raise refused_view(policy, view, error) from None
+            raise refused_view(policy, view, error, analyst) from None
     return views
 
 
@@ -96,9 +99,25 @@ def _shown(view: KnownView) -> KnownView:
     return KnownView(view.name, f'FROM "{name}"')
 
 
-def refused_view(policy: Policy, view: KnownView, error: Error) -> Error:
-    """Return D808 for an error in a view, at its position in the policy where that is known."""
+def refused_view(policy: Policy, view: KnownView, error: Error, analyst: str | None = None) -> Error:
+    """Return D808 for an error in a view, at its position in the policy where that is known.
+
+    Where only part of the policy exists for the ``analyst``, the place is the list of it.
+    """
     document = document_of(policy.text, policy.name)
+    rule = next((rule for rule in policy.analysts if rule.name == analyst), None)
+    group = None if rule is None else policy.group_of(rule)
+    if rule is not None and error.code in ("D201", "D202"):
+        kind, holder = ("analysts", rule) if group is None else ("groups", group)
+        places = [i for i, entry in enumerate(holder.tables or ()) if fold(entry) == fold(view.name)]
+        if places:
+            return document.refuse(
+                "D808",
+                f"the view {view.name}: {error.title}, for {rule.name}",
+                (kind, holder.name, "tables", places[0]),
+                label=f"the view reads what does not exist for {rule.name}",
+                help=f"list what it reads in [{kind}.{holder.name}] tables, too, or leave the view out",
+            )
     refusal = document.refuse(
         "D808",
         f"the view {view.name}: {error.title}",

@@ -182,9 +182,7 @@ def released_call(
             f"{call.function.upper()} over several {ctx.known.unit}s is not answered yet",
             call.span,
             label=f"it would return one {ctx.known.unit}'s exact value",
-            help="count the rows above a limit: COUNT(*) FILTER (WHERE x > 100); or average the value of "
-            f"each {ctx.known.unit}: SELECT AVG(m) FROM (SELECT {ctx.known.unit_column}, "
-            f"{call.function.upper()}(x) AS m FROM ... GROUP BY {ctx.known.unit_column})",
+            help=_counted(ctx, call),
         )
     if not call.distinct:
         return call
@@ -192,7 +190,7 @@ def released_call(
     if rule.distinct is Distinct.SAME:
         return replace(call, distinct=False)
     if not rule.counts:
-        refuse_distinct(ctx, call)
+        refuse_distinct(ctx, call, at_release=True)
     counted, condition = _selected(call)
     if isinstance(counted, Ref) and counted.name in owned.units:
         return AggregateCall("", "count_units", None, True, condition, call.span)
@@ -209,6 +207,16 @@ def _selected(call: AggregateCall) -> tuple[Scalar | None, Scalar | None]:
             return then, both
         case _:
             return call.argument, call.condition
+
+
+def _counted(ctx: Context, call: AggregateCall) -> str:
+    """Return how the rows, or the units, are counted for which a condition holds in any or in all rows."""
+    condition = "x" if call.function == "bool_or" else "NOT x"
+    return (
+        f"count the rows: COUNT(*) FILTER (WHERE {condition}); or take the share of the {ctx.known.unit}s: "
+        f"SELECT AVG(CASE WHEN m THEN 1 ELSE 0 END) FROM (SELECT {ctx.known.unit_column}, "
+        f"{call.function.upper()}(x) AS m FROM ... GROUP BY {ctx.known.unit_column})"
+    )
 
 
 def _refuse_picked(ctx: Context, call: AggregateCall) -> NoReturn:

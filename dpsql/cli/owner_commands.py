@@ -136,7 +136,7 @@ def checked(policy: Policy, engine: Engine, database: str) -> str:
         for rule in policy.analysts:
             seen = seen_by(ranged, policy, rule.name)
             if seen is not ranged:
-                check_all_views(policy, seen, engine, sealed)
+                check_all_views(policy, seen, engine, sealed, rule.name)
     catalogue = engine.describe()
     read = (*engine.misread(), *doubtful_rows(policy, tables, engine))
     spots = (*read, *weak_spots(policy, tables, catalogue))

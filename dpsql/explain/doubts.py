@@ -29,7 +29,7 @@ from dpsql.facts.schema import facts_of
 from dpsql.facts.units_met import units_met
 from dpsql.functions.core.literals import literal_sql
 from dpsql.ir.bound import MissingBound
-from dpsql.ir.column import Categories, Interval, Kind, as_text
+from dpsql.ir.column import VARCHAR, Categories, Interval, Kind, as_text
 from dpsql.ir.measure import Finish
 from dpsql.ir.plan import MeasurePlan, Plan, PublicKeys, Threshold
 from dpsql.ir.relation import Relation
@@ -100,7 +100,8 @@ def _declared(relation: Relation, condition: Scalar, name: str) -> str | None:
         return f"{columns.pop()} is never NULL in the rows that count"
     match fact.domain:
         case Categories(values) if values:
-            few = [literal_sql(Literal(value, fact.type)) for value in values[:_FEW]]
+            shown = VARCHAR if fact.type.kind is Kind.TEXT else fact.type
+            few = [literal_sql(Literal(value, shown)) for value in values[:_FEW]]
             return f"{columns.pop()} is one of {', '.join(few)}{', ...' if len(values) > _FEW else ''}"
         case Interval(low, high):
             return f"{columns.pop()} is from {as_text(low, fact.type)} to {as_text(high, fact.type)}"

@@ -187,7 +187,8 @@ def check_tree(tree: exp.Expr, text: str) -> None:
                 "this piece of syntax is not answered",
                 span_of(node, text) or (span_of(node.parent, text) if node.parent else None),
                 label=f"it is read as {_in_words(name)}",
-                help=_REMEDIES.get(
+                help=_field_of(node, text)
+                or _REMEDIES.get(
                     name, "write it with SELECT, FROM, JOIN, WHERE, GROUP BY and plain functions"
                 ),
             )
@@ -201,6 +202,17 @@ def _is_field(node: exp.Expr) -> bool:
     while isinstance(called, exp.Paren):
         called = called.this
     return isinstance(called, exp.Anonymous) and called.name.casefold() in POSTERIORS
+
+
+def _field_of(node: exp.Expr, text: str) -> str | None:
+    """Return how the field of a struct is written that (home).town means; None of anything else."""
+    if not isinstance(node, exp.Dot) or not isinstance(node.expression, exp.Identifier):
+        return None
+    span = span_of(node.this.unnest(), text)
+    named = "x" if span is None else text[span.start : span.end]
+    if isinstance(node.this.unnest(), exp.Column) and not node.this.unnest().args.get("table"):
+        return f"write the field as {named}.{node.expression.sql(dialect='duckdb')}"
+    return f"write the field as {named}['{node.expression.name}']"
 
 
 def _stray_star(node: exp.Star) -> bool:

@@ -16,6 +16,8 @@ _STEPS = (
 )
 _SUM = "write SUM(x): it adds whole grid steps, so it has no rounding error"
 _WEIGHED = "write SUM(x * w) / SUM(w) FILTER (WHERE x IS NOT NULL)"
+_LOGARITHMS = ": the bounds are those of LN(x), 0 and 13.9 where x is between 1 and a million"
+_GEOMETRIC = f"write EXP(AVG(LN(x) CLAMPED BETWEEN -5 AND 10)){_LOGARITHMS}"
 
 INSTEAD: dict[str, str] = {
     **dict.fromkeys(("list", "array_agg"), _LISTED),
@@ -26,7 +28,7 @@ INSTEAD: dict[str, str] = {
     **dict.fromkeys(("histogram", "histogram_exact"), _STEPS),
     **dict.fromkeys(("fsum", "kahan_sum", "sumkahan", "sum_no_overflow"), _SUM),
     **dict.fromkeys(("wavg", "weighted_avg"), _WEIGHED),
-    **dict.fromkeys(("geomean", "geometric_mean"), "write EXP(AVG(LN(x) CLAMPED BETWEEN -5 AND 10))"),
+    **dict.fromkeys(("geomean", "geometric_mean"), _GEOMETRIC),
     "combine_aggr": "aggregate the rows themselves: SUM(x), AVG(x)",
     "count_star": "write COUNT(*)",
     "decimal_average": "write AVG(x)",
@@ -36,7 +38,7 @@ INSTEAD: dict[str, str] = {
     "kurtosis_pop": "compute it on blocks of units: DP_SAMPLE(kurtosis_pop(x), -3, 30)",
     "lttb": "plot a mean per period: SELECT date_trunc('month', t) AS month, AVG(x) FROM ... GROUP BY month",
     "mad": "compute it on blocks of units: DP_SAMPLE(mad(x), 0, 100); or ask QUANTILE_CONT(x, [0.25, 0.75])",
-    "product": "write EXP(SUM(LN(x) CLAMPED BETWEEN -5 AND 10))",
+    "product": f"write EXP(SUM(LN(x) CLAMPED BETWEEN -5 AND 10)){_LOGARITHMS}",
     "reservoir_quantile": "write QUANTILE_CONT(x, 0.9)",
     "sem": "write STDDEV_POP(x) / SQRT(COUNT(x))",
     "skewness": "compute it on blocks of units: DP_SAMPLE(skewness(x), -5, 5)",

@@ -21,7 +21,7 @@ def fold(name: str) -> str:
 def nearest(name: str, names: Iterable[str]) -> str | None:
     """Return the most similar name, or None if none is similar."""
     folded = {fold(candidate): candidate for candidate in names}
-    matches = difflib.get_close_matches(fold(name), folded, n=1, cutoff=0.6)
+    matches = difflib.get_close_matches(fold(name), folded, n=1, cutoff=0.67)
     return folded[matches[0]] if matches else None
 
 

@@ -71,10 +71,10 @@ def note_without(columns: Sequence[str]) -> str:
 
 
 def note_of_blank(columns: Sequence[str]) -> str:
-    """Return the note on numbers of which no row has a margin, at this price and with so few rows."""
+    """Return the note on numbers of which no row has a margin this time."""
     if not columns:
         return ""
-    return f"Nobody can say how far off {_listed(columns)} may be: there is too much noise for it."
+    return f"Nobody can say how far off {_listed(columns)} may be."
 
 
 def _listed(columns: Sequence[str]) -> str:

@@ -35,6 +35,7 @@ from dpsql.ir.column import (
     Interval,
     Kind,
     Sized,
+    Type,
     as_text,
     bounded_range,
     decimal_size,
@@ -435,8 +436,7 @@ class _Statistics:
             if bounds is None:
                 raise Unbounded(
                     f"this {call.function.upper()} has no finite bound",
-                    f"bound it: {_clamp_example(call, fact)}, or let the owner declare "
-                    + self._to_declare(_argument(call)),
+                    f"bound it: {_clamp_example(call, fact)}" + self._to_declare(_argument(call)),
                 )
         except Unbounded as error:
             unbounded = error.code == "D301"
@@ -466,17 +466,21 @@ class _Statistics:
         return fact_of(_argument(call), self._narrowed[call.condition])
 
     def _to_declare(self, argument: Scalar) -> str:
-        """Return what the policy may declare of the columns that an argument reads: a range, or a length."""
-        lacking = []
+        """Return what the policy may declare of the columns that an argument reads: a range, or a length.
+
+        It declares nothing of what lists hold, and fields.
+        """
+        lacking, within = list[tuple[str, Type]](), False
         for name, column_name in sorted(origins_of(self._measure.relation, argument)):
             table = self._known.table(name)
             columns = () if table is None else table.columns
             fact = next((column.fact for column in columns if column.name == column_name), None)
             if fact is not None and bounded_range(fact) is None and not isinstance(fact.domain, Sized):
                 lacking.append((column_name, fact.type))
-        if not lacking or not all(has_length(kind) for _, kind in lacking):
-            return "a range"
-        return f"a length: {lacking[0][0]} = {{ length = 200 }}"
+            within = within or (fact is not None and fact.type.kind is Kind.OPAQUE)
+        if lacking and all(has_length(kind) for _, kind in lacking):
+            return f", or let the owner declare a length: {lacking[0][0]} = {{ length = 200 }}"
+        return "" if within else ", or let the owner declare a range"
 
     def _declared_ranges(self, argument: Scalar) -> tuple[str, ...]:
         """Return notes with the policy's declaration of every column that the argument reads."""
@@ -491,6 +495,8 @@ class _Statistics:
             bounds = bounded_range(fact)
             if bounds is None and isinstance(fact.domain, Sized):
                 notes.append(f"{table}.{column} has a length of at most {fact.domain.most:,}{place}")
+                continue
+            if bounds is None and fact.type.kind is Kind.OPAQUE and not has_length(fact.type):
                 continue
             if bounds is None:
                 lacks = "length" if has_length(fact.type) else "range"

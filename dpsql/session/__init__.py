@@ -141,7 +141,7 @@ class Session(AnalystBudget):
             return {}
         from dpsql.session.views import check_all_views
 
-        return check_all_views(self.policy, self.known, self.engine, self.sealed)
+        return check_all_views(self.policy, self.known, self.engine, self.sealed, self.analyst)
 
     def _same_types(self, catalogue: Catalogue) -> None:
         """Check that no column of the policy changed its type since it was last noted in the ledger."""

@@ -31,12 +31,14 @@ from dpsql.post.stages import types_of_stages
 from dpsql.rewrite import rewrite
 
 
-def check_all_views(policy: Policy, known: Known, engine: Engine, sealed: Sealed) -> dict[str, View]:
-    """Return each view's columns; D808 for a view that an analyst could not use."""
+def check_all_views(
+    policy: Policy, known: Known, engine: Engine, sealed: Sealed, analyst: str | None = None
+) -> dict[str, View]:
+    """Return each view's columns; D808 for a view that an analyst, or this ``analyst``, could not use."""
     if policy.query.find_bounds:
         known = with_bounds(known, [widest(missing, known) for missing in all_missing_bounds(known)])
     sealed.begin()
-    views = check_views(policy, known, sealed.public, sealed.check)
+    views = check_views(policy, known, sealed.public, sealed.check, analyst)
     rule = policy.budget
     terms = Terms(opened(rule.accountant, budget_of(rule)), budget_of(rule), policy.query.epsilon)
     for view in known.views:
@@ -58,5 +60,5 @@ def check_all_views(policy: Policy, known: Known, engine: Engine, sealed: Sealed
                 raise planned.refusal
             types_of_stages(planned.stages, sealed)
         except Error as error:
-            raise refused_view(policy, view, error) from None
+            raise refused_view(policy, view, error, analyst) from None
     return views

@@ -92,3 +92,13 @@ SELECT lower('list')[1], COUNT(*) FROM patients;
 -- outcome: refused D105 at 1:23
 -- instead: SELECT MIN(CASE ward WHEN 'B' THEN 1 WHEN 'A' THEN 2 END) AS first FROM (SELECT ward, COUNT(*) AS n FROM patients GROUP BY ward)
 SELECT MIN(ward::ENUM('B', 'A')) AS first FROM (SELECT ward, COUNT(*) AS n FROM patients GROUP BY ward);
+
+-- case: a field of a column in parentheses
+-- outcome: refused D105 at 1:9
+-- instead: SELECT home.town, COUNT(*) FROM answers GROUP BY 1
+SELECT (home).town, COUNT(*) FROM answers GROUP BY 1;
+
+-- case: a field of a table's column in parentheses
+-- outcome: refused D105 at 1:9
+-- instead: SELECT a.home['town'], COUNT(*) FROM answers a GROUP BY 1
+SELECT (a.home).town, COUNT(*) FROM answers a GROUP BY 1;

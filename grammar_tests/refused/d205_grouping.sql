@@ -31,3 +31,13 @@ SELECT OPTIONS(other_group = 0) city, COUNT(*) FROM patients GROUP BY city;
 -- outcome: refused D205 at 1:8
 -- instead: SELECT epoch(seen_at - TIMESTAMP '2024-01-01') // 86400 AS late, COUNT(*) FROM visits GROUP BY late
 SELECT seen_at - TIMESTAMP '2024-01-01' AS late, COUNT(*) FROM visits GROUP BY late;
+
+-- case: a struct as a key
+-- outcome: refused D205 at 1:45
+-- instead: SELECT home.town, home.rooms, COUNT(*) FROM answers GROUP BY home.town, home.rooms
+SELECT home, COUNT(*) FROM answers GROUP BY home;
+
+-- case: a map as a key
+-- outcome: refused D205
+-- instead: SELECT u.k, COUNT(*) FROM answers, unnest(map_keys(counts)) AS u(k) GROUP BY u.k
+SELECT counts, COUNT(*) FROM answers GROUP BY counts;

@@ -12,6 +12,7 @@ SELECT kind, AVG(DISTINCT cost) FROM visits GROUP BY kind;
 
 -- case: a variance of distinct values
 -- outcome: refused D253 at 1:8
+-- instead: SELECT VAR_POP(age) FROM (SELECT age, COUNT(*) AS n FROM patients GROUP BY age)
 SELECT VAR_POP(DISTINCT age) FROM patients;
 
 -- case: a skewness
@@ -53,6 +54,16 @@ SELECT mode(city) FROM patients;
 -- outcome: refused D253 at 1:8
 -- instead: SELECT MAX(income) FROM patients
 SELECT max(income, 3) FROM patients;
+
+-- case: all of them
+-- outcome: refused D253 at 1:14
+-- instead: SELECT ward, COUNT(*) FILTER (WHERE NOT smoker) FROM patients GROUP BY ward
+SELECT ward, bool_and(smoker) FROM patients GROUP BY ward;
+
+-- case: somebody, of many rows of each
+-- outcome: refused D253 at 1:8
+-- instead: SELECT AVG(CASE WHEN m THEN 1 ELSE 0 END) FROM (SELECT patient_id, BOOL_OR(urgent) AS m FROM visits GROUP BY patient_id)
+SELECT bool_or(urgent) FROM visits;
 
 -- case: somebody at all
 -- outcome: refused D253 at 1:8

@@ -206,3 +206,13 @@ SELECT SUM(steps * 2) FROM visits WHERE steps * 2 BETWEEN 0 AND 9000 OR urgent;
 -- outcome: refused D301 at 1:12
 -- instead: SELECT AVG(total CLAMPED BETWEEN 0 AND 90000) FROM (SELECT patient_id, SUM(steps) AS total FROM visits GROUP BY patient_id)
 SELECT AVG(total) FROM (SELECT patient_id, SUM(steps) AS total FROM visits GROUP BY patient_id);
+
+-- case: a field of a struct
+-- outcome: refused D301 at 1:12
+-- instead: SELECT AVG(home.rooms CLAMPED BETWEEN 0 AND 500) FROM answers
+SELECT AVG(home.rooms) FROM answers;
+
+-- case: an item of a list
+-- outcome: refused D301 at 1:12
+-- instead: SELECT AVG(s CLAMPED BETWEEN 0 AND 500) FROM answers, unnest(scores) AS u(s)
+SELECT AVG(s) FROM answers, unnest(scores) AS u(s);

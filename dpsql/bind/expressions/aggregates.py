@@ -231,11 +231,12 @@ def computable(
         rows = ctx.need(rows, arguments, refusal)
 
 
-def refuse_distinct(ctx: Context, call: AggregateCall) -> NoReturn:
+def refuse_distinct(ctx: Context, call: AggregateCall, at_release: bool = False) -> NoReturn:
     """Refuse DISTINCT in an aggregate that is not answered with it."""
     if not shelf()[call.function].counts:
         name, unit = call.function.upper(), ctx.known.unit_column
         inner = f"FROM (SELECT DISTINCT {unit}, x FROM ...)"
+        groups = "FROM (SELECT x, COUNT(*) AS n FROM ... GROUP BY x)"
         written = f"SELECT {name}(x) {inner}"
         if name == "STRING_AGG":
             written = f"SELECT {unit}, {name}(x, ',' ORDER BY x) AS m {inner} GROUP BY {unit}"
@@ -244,7 +245,9 @@ def refuse_distinct(ctx: Context, call: AggregateCall) -> NoReturn:
             f"{name}(DISTINCT ...) is not answered here",
             call.span,
             label=f"whether a value is among the distinct values may depend on one {ctx.known.unit}",
-            help=f"leave DISTINCT out; or take each {ctx.known.unit}'s distinct values: {written}",
+            help="leave DISTINCT out; or "
+            + (f"release the values first: SELECT {name}(x) {groups}; or " if at_release else "")
+            + f"take each {ctx.known.unit}'s distinct values: {written}",
         )
     raise refuse(
         "D253",

@@ -13,7 +13,7 @@ from dpsql.bind.scope.sources import Private
 from dpsql.errors import refuse
 from dpsql.facts.ownership import Owned, ownership_of
 from dpsql.facts.schema import fact_of, facts_of
-from dpsql.ir.column import Kind, Type, item_type
+from dpsql.ir.column import Kind, Type, entry_types, field_types, item_type
 from dpsql.ir.relation import Aggregate, Named, Project, Relation
 from dpsql.ir.scalar import Ref, Scalar
 
@@ -78,7 +78,12 @@ def _as_key(type: Type) -> str:
         return "take a number of it: epoch(x) // 86400 are its days"
     if type.sql == "JSON":
         return "take a text out of it: x ->> 'name'"
-    return "cast the column to text or a number first"
+    if fields := field_types(type):
+        named = [f"x.{exp.to_identifier(name).sql(dialect='duckdb')}" for name in fields]
+        return f"group by its fields: {', '.join(named[:3])}"
+    if entry_types(type):
+        return "group by its keys: FROM t, unnest(map_keys(x)) AS u(key) GROUP BY key"
+    return "leave the column out, or test it: x IS NULL"
 
 
 def refuse_ungroupable(ctx: Context, node: exp.Expr, relation: Relation, names: list[str]) -> None:
@@ -89,7 +94,8 @@ def refuse_ungroupable(ctx: Context, node: exp.Expr, relation: Relation, names: 
                 "D205",
                 f"{fact.type.said} values cannot be compared",
                 ctx.span(node),
-                help="leave the column out, or cast it to text or a number first",
+                help="leave the column out; or take its parts: the fields of a struct, x.name, the length of "
+                "a list, len(x), a text out of JSON, x ->> 'name'",
             )
 
 

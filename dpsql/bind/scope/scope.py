@@ -98,7 +98,7 @@ class Scope:
     def _nearest(self, name: str) -> str:
         known = sorted({column.name for column in self.columns})
         folded = {name.casefold(): name for name in known}
-        close = difflib.get_close_matches(name.casefold(), folded, 1)
+        close = difflib.get_close_matches(name.casefold(), folded, 1, 0.67)
         if close:
             return f"did you mean {folded[close[0]]}?"
         listed = ", ".join(known[:12]) + (", ..." if len(known) > 12 else "")

@@ -122,7 +122,7 @@ def _named(node: exp.Expr) -> exp.Expr:
 
 def _unknown(node: exp.Expr, keyword: str, columns: Sequence[StarColumn], star: exp.Expr, text: str) -> Error:
     names = {column.name.casefold(): column.name for column in columns}
-    close = difflib.get_close_matches(node.name.casefold(), names, 1)
+    close = difflib.get_close_matches(node.name.casefold(), names, 1, 0.67)
     return refuse(
         "D202",
         f"there is no column {node.name} to {keyword}",

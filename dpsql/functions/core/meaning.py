@@ -29,6 +29,7 @@ from dpsql.ir.column import (
     Kind,
     Type,
     entry_types,
+    field_types,
     item_type,
     type_range,
 )
@@ -283,6 +284,8 @@ def _opened(type: Type) -> str:
         return "take a text out of it, x->>'$.key', and cast that; or test it: x IS NULL"
     if entry_types(type) is not None:
         return "make rows of its keys: FROM t, unnest(map_keys(x)) AS u(key); or test it: x IS NULL"
+    if fields := field_types(type):
+        return f"take a field, x['{next(iter(fields))}']; or test it: x IS NULL"
     return "leave the column out, count it, or test it: x IS NULL"
 
 
