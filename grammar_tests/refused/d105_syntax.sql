@@ -34,6 +34,7 @@ SELECT city COLLATE NOCASE AS city, COUNT(*) FROM patients GROUP BY 1;
 
 -- case: a field of a whole row
 -- outcome: refused D105 at 1:13
+-- instead: SELECT SUM(p.income) FROM patients p
 SELECT SUM((p).income) FROM patients p;
 
 -- case: rows to be changed

@@ -48,6 +48,7 @@ SELECT b.band, COUNT(*) FROM patients p ASOF JOIN age_bands b ON p.age >= b.low 
 
 -- case: rows side by side
 -- outcome: refused D252
+-- instead: SELECT COUNT(*) FROM patients p JOIN wards w USING (ward)
 SELECT COUNT(*) FROM patients p POSITIONAL JOIN wards w;
 
 -- case: as many rows as the age

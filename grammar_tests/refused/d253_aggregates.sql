@@ -12,7 +12,7 @@ SELECT kind, AVG(DISTINCT cost) FROM visits GROUP BY kind;
 
 -- case: a variance of distinct values
 -- outcome: refused D253 at 1:8
--- instead: SELECT VAR_POP(age) FROM (SELECT age, COUNT(*) AS n FROM patients GROUP BY age)
+-- instead: SELECT VAR_POP(age) FROM (SELECT age, COUNT(*) AS n FROM patients GROUP BY age HAVING COUNT(*) > 0)
 SELECT VAR_POP(DISTINCT age) FROM patients;
 
 -- case: a skewness

@@ -236,7 +236,7 @@ def refuse_distinct(ctx: Context, call: AggregateCall, at_release: bool = False)
     if not shelf()[call.function].counts:
         name, unit = call.function.upper(), ctx.known.unit_column
         inner = f"FROM (SELECT DISTINCT {unit}, x FROM ...)"
-        groups = "FROM (SELECT x, COUNT(*) AS n FROM ... GROUP BY x)"
+        groups = "FROM (SELECT x, COUNT(*) AS n FROM ... GROUP BY x HAVING COUNT(*) > 10)"
         written = f"SELECT {name}(x) {inner}"
         if name == "STRING_AGG":
             written = f"SELECT {unit}, {name}(x, ',' ORDER BY x) AS m {inner} GROUP BY {unit}"

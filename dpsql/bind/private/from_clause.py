@@ -416,7 +416,7 @@ class FromClause:
         unit = self.known.unit
         if join.method == "POSITIONAL":
             label = f"which rows stand side by side depends on all {unit}s"
-            written = f"join on what the rows share: JOIN ... USING ({self.known.unit_column})"
+            written = "join on what the rows share: a JOIN b USING (x)"
         elif isinstance(ownership_of(self._rows(item)[0]), Public):
             label = "the nearest row is found among public tables only"
             written = NEAREST
