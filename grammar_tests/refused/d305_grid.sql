@@ -2,7 +2,7 @@
 
 -- case: one unit's rows multiplied too often
 -- outcome: refused D305 at 1:8
--- instead: SELECT OPTIONS(max_rows_contributed = 50) SUM(cost) FROM visits
+-- instead: SELECT OPTIONS(max_rows_contributed = 1000) SUM(cost) FROM visits
 SELECT SUM(a.cost)
 FROM visits a JOIN visits b USING (patient_id) JOIN visits c USING (patient_id) JOIN visits d USING (patient_id)
 JOIN visits e USING (patient_id);
