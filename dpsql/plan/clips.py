@@ -44,8 +44,8 @@ def clips_of(facts: MeasureFacts) -> tuple[Clip, Clip]:
                 f"one {facts.known.unit} could have too many rows here",
                 facts.measure.span,
                 label=f"up to {clip.steps // GRID:,} rows after all joins",
-                help="say how many rows count in full: SELECT OPTIONS(max_rows_contributed = 1000) SUM(x) ...; "
-                "or join on declared keys",
+                help="say how many rows count in full: SELECT OPTIONS(max_rows_contributed = 1000) "
+                "SUM(x) ...; or join on declared keys",
             )
     return clips
 
