@@ -636,7 +636,7 @@ COLUMN = Keys(
             Values("a list of two numbers or dates, the lower first", "columns._range"),
             "The range to which values are clamped before they are summed.",
             default=None,
-            otherwise="found privately, where a query needs it",
+            otherwise="of numbers found privately, where a query needs it; of dates never",
             original="columns",
         ),
         Key(
@@ -771,7 +771,7 @@ TABLE = Keys(
             Whole(MOST_ROWS),
             "The number of rows per unit at which clipping starts; no promise about the data.",
             default=None,
-            otherwise="of numbers found privately, where a query needs it; of dates never",
+            otherwise="found privately, where a query needs it",
             original="rows",
             remark="where the clipping of one unit's rows starts",
             draft="rows_per_unit = 10    # decide: where the clipping of one unit's rows starts ({unit})",
