@@ -410,8 +410,9 @@ CHAPTERS = (
                 "rows lie, for margins; where they are too few, there is none. MIN and MAX are values with a "
                 "few rows beyond them: 12 for ages of 121 years, 22 on the finest grids, times the rows of "
                 "one person and divided by epsilon, or a third of all. The very last one is somebody's own. "
-                "Where there are three times as many rows, at most 5 % of these values are beyond all rows, "
-                "however wide the range is; a least value that so many share is found.",
+                "Where there are three times as many rows (beside quantiles: before the lowest and behind "
+                "the highest of them), at most 5 % of these values are beyond all rows, however wide the "
+                "range is; a least value that so many share is found.",
                 (
                     ("aggregates/quantiles.sql", "a median by group"),
                     ("aggregates/quantiles.sql", "a list of quantiles"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from itertools import repeat
 from zlib import crc32
 
 import pytest
@@ -191,7 +192,7 @@ def test_held(case: Case, worlds: Worlds, monkeypatch: pytest.MonkeyPatch) -> No
     measures, types = [each.measure for each in read], types_of_stages(plan.stages, sealed)
     post = replace(stage.post, sql=without_ties(stage.post.sql, len(types)))
     for number in (None, 1, -1_000_000):
-        made = [made_up(each, number, key=PRIVATE_KEYS[1]) for each in read]
+        made = [made_up(each, repeat(number), key=PRIVATE_KEYS[1]) for each in read]
         said = []
         for held in (holding, lambda *_: None):
             monkeypatch.setattr("dpsql.post.sealed.holding", held)

@@ -5,8 +5,8 @@
     SELECT ... GROUP BY place HAVING place = 5              no listed place is a number
 
 The SQL is run over made-up tables with the public groups; of private keys there is one group, whose keys are
-NULL, then other values. Every number is 1, then others, until the SQL does not fail: what it gives for NULL
-alone nobody asks for. No private row is read: a refusal depends on the query alone.
+NULL, then other values. The numbers are 1, 2, 3 ... in the groups, then others, until the SQL does not fail:
+what it gives for NULL alone nobody asks for. No private row is read: a refusal depends on the query alone.
 
 So is an answer that is larger than the owner allows for all numbers: its groups are public, and there
 are more of them than rows allowed, or the rows of a hundred of them tell that all would be too many.
@@ -15,9 +15,9 @@ are more of them than rows allowed, or the rows of a hundred of them tell that a
 from __future__ import annotations
 
 import datetime
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
-from itertools import islice, product
+from itertools import islice, product, repeat
 from typing import TYPE_CHECKING
 
 from dpsql.errors import refuse
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 MOST_TRIED = 100
 """Largest number of made-up groups: an expression that always fails also fails on the first ones."""
 
-NUMBERS = (1, 1_000_000, -1_000_000, 0, 12, 2_000)
-"""A number, large ones, and those that are a month, a year, or none."""
+NUMBERS = (range(1, 2**31), range(100, 2**31), *map(repeat, (1_000_000, -1_000_000, 0, 12, 2_000)))
+"""Numbers that differ, so that one group has most; large ones; those that are none, a month, or a year."""
 
 PRIVATE_KEYS: tuple[Mapping[Kind, Value], ...] = (
     {},
@@ -63,10 +63,10 @@ def refuse_failing(
     groups = max(map(_public_groups, read))
     if stage.post.plain:
         if sealed.exceeds(groups):
-            sealed.tried(stage.post, measures, [_made_up(each, None, groups) for each in read], types)
+            sealed.tried(stage.post, measures, [_made_up(each, repeat(None), groups) for each in read], types)
         return
-    for key, number in product(_keys(read), NUMBERS):
-        size = sealed.tried(stage.post, measures, [_made_up(each, number, key=key) for each in read], types)
+    for key, numbers in product(_keys(read), NUMBERS):
+        size = sealed.tried(stage.post, measures, [_made_up(each, numbers, key=key) for each in read], types)
         if size is not None:
             break
     else:
@@ -77,7 +77,7 @@ def refuse_failing(
             help="write TRY(...), which is NULL on failure; take one row of a subquery: MAX(x), or LIMIT 1",
         )
     if groups > MOST_TRIED and sealed.exceeds(*(part * groups // MOST_TRIED for part in size)):
-        sealed.tried(stage.post, measures, [_made_up(each, number, groups) for each in read], types)
+        sealed.tried(stage.post, measures, [_made_up(each, numbers, groups) for each in read], types)
 
 
 def _public_groups(planned: MeasurePlan) -> int:
@@ -99,11 +99,11 @@ def _of_kind(type: Type, key: Mapping[Kind, Value]) -> Value:
 
 def _made_up(
     planned: MeasurePlan,
-    number: int | None,
+    numbers: Iterable[int | None],
     most: int = MOST_TRIED,
     key: Mapping[Kind, Value] = PRIVATE_KEYS[0],
 ) -> list[Finished]:
-    """Return a made-up released table: public groups, or one of private keys; all numbers have one value."""
+    """Return a made-up released table: public groups, or one of private keys; each has one of the numbers."""
     measure, rule = planned.measure, planned.rule
     named, keys = released_columns(measure), len(measure.keys)
     groups: list[tuple[Value, ...]]
@@ -120,6 +120,6 @@ def _made_up(
     ]
     nothing = np.full(len(groups), np.nan)
     for name, kind in named[keys::step]:
-        value = number if kind.numeric else None
-        columns.append(Finished(name, kind, [value] * len(groups), nothing, nothing, nothing))
+        values = [*islice(numbers, len(groups))] if kind.numeric else [None] * len(groups)
+        columns.append(Finished(name, kind, values, nothing, nothing, nothing))
     return columns

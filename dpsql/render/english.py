@@ -20,4 +20,6 @@ def singular(name: str) -> str:
         return "person"
     if len(name) > 3 and folded.endswith("ies"):
         return name[:-3] + "y"
+    if len(name) > 4 and folded.endswith(("sses", "xes", "ches", "shes", "zes")):
+        return name[:-2]
     return name[:-1] if len(name) > 1 and folded.endswith("s") and folded[-2] != "s" else name

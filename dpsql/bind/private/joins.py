@@ -32,7 +32,7 @@ from dpsql.facts.ownership import (
 )
 from dpsql.facts.schema import facts_of
 from dpsql.facts.sharing import Count, with_counts
-from dpsql.facts.ties import named_alike
+from dpsql.facts.ties import named_alike, tied
 from dpsql.ir.column import Column
 from dpsql.ir.relation import Filter, Join, JoinKind, Relation
 from dpsql.ir.scalar import Call, Ref, Scalar, conjuncts, refs
@@ -146,7 +146,7 @@ def on_the_unit(left: Relation, right: Relation, parts: list[Scalar]) -> bool:
 def _is_meant(
     key: frozenset[str], side: Relation, parts: list[Scalar], opposite: Relation, other: Owned
 ) -> bool:
-    """Whether what equals a key that tells the unit is of the same unit, by its own key or by its name.
+    """Whether what equals a key that tells the unit is of the same unit: as declared, or by its name.
 
     The account that received a transfer is one of another person: nothing would be left of that join.
     """
@@ -158,10 +158,12 @@ def _is_meant(
         if isinstance(column, Ref) and column.name in key and not refs(value) & facts_of(side).keys()
     ]
     names = frozenset(value.name for _, value in equal if isinstance(value, Ref))
-    if any(theirs <= names for theirs in other.keys):
+    if any(theirs <= names for theirs in other.keys) and tied(side, key) | tied(opposite, names):
         return True
     alike = {
-        column for column, value in equal for far in refs(value) if named_alike(side, column, opposite, far)
+        column
+        for column, value in equal
+        if refs(value) and all(named_alike(side, column, opposite, far) for far in refs(value))
     }
     return alike == key
 

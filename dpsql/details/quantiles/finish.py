@@ -18,7 +18,7 @@ from dpsql.facts.schema import fact_of, facts_of
 from dpsql.ir.column import Kind, Number, Type, Value, decimal_size
 from dpsql.ir.event import ChoiceEvent
 from dpsql.ir.finished import Finished
-from dpsql.ir.grid import End, Grid, Spacing, curved, straight
+from dpsql.ir.grid import End, Grid, Spacing, Target, curved, straight
 from dpsql.ir.measure import Finish
 from dpsql.ir.plan import DetailPlan, MeasurePlan
 from dpsql.ir.table import ReleasedTable
@@ -52,16 +52,27 @@ def reach(detail_plan: DetailPlan[Histogram], confidence: float) -> None:
 def note(detail_plans: Sequence[DetailPlan[Histogram]], unit: str) -> str:
     """Return a note on how many rows lie beyond MIN and MAX."""
     extremes = [
-        rows_beyond(detail_plan)
+        (rows_beyond(detail_plan), _share(detail_plan.detail.targets))
         for detail_plan in detail_plans
         if any(isinstance(target, End) for target in detail_plan.detail.targets)
     ]
     if not extremes:
         return ""
     return (
-        f"MIN and MAX have about {max(extremes):.3g} rows beyond them: where there are fewer than about "
-        f"{3 * max(extremes):.3g} rows they say next to nothing, and no margin shows that."
+        f"MIN and MAX have about {max(rows for rows, _ in extremes):.3g} rows beyond them: where there are "
+        f"fewer than about {max(3 * rows / share for rows, share in extremes):.3g} rows they say next to "
+        "nothing, and no margin shows that."
     )
+
+
+def _share(targets: Sequence[Target]) -> float:
+    """Return the least part of all rows that an extreme is chosen in: before or behind the quantiles."""
+    shares = [target for target in targets if isinstance(target, Fraction)]
+    ends = (
+        (End.LEAST in targets, min(shares, default=1)),
+        (End.GREATEST in targets, 1 - max(shares, default=0)),
+    )
+    return max(1e-9, float(min(share for there, share in ends if there)))
 
 
 def rows_beyond(detail_plan: DetailPlan[Histogram]) -> float:
