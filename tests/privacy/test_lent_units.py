@@ -25,13 +25,13 @@ from dpsql.ir.relation import Join, Scan
 SCHEMA = """
 CREATE TABLE people (person BIGINT);
 INSERT INTO people SELECT range FROM range(1, 31);
-CREATE TABLE visits (visit BIGINT UNIQUE, follows BIGINT, person BIGINT, ward VARCHAR);
+CREATE TABLE visits (visit BIGINT UNIQUE, line_visit BIGINT, person BIGINT, ward VARCHAR);
 INSERT INTO visits SELECT range, 121 - range, 1 + range % 30, ['a', 'b'][1 + range % 2] FROM range(1, 121);
 INSERT INTO visits VALUES (NULL, 1, 3, 'a'), (900, 2, NULL, 'a'), (901, 3, 777, 'b');
 CREATE TABLE lines (visit BIGINT, amount DOUBLE, ward VARCHAR, code VARCHAR);
 INSERT INTO lines SELECT 1 + n % 120, n % 10, ['a', 'b'][1 + n % 2], 'c' || n % 7 FROM range(400) AS r(n);
 INSERT INTO lines VALUES (NULL, 1, 'a', 'c1'), (900, 2, 'a', 'c1'), (900, 3, 'b', 'c2'), (950, 4, 'a', 'c0');
-CREATE TABLE bills (visit INTEGER, follows BIGINT, amount DOUBLE);
+CREATE TABLE bills (visit INTEGER, line_visit BIGINT, amount DOUBLE);
 INSERT INTO bills SELECT 1 + (7 * n) % 120, 1 + (11 * n) % 120, n % 7 FROM range(200) AS r(n);
 INSERT INTO bills VALUES (NULL, NULL, 1), (900, 900, 2), (950, 950, 3);
 """
@@ -54,7 +54,7 @@ unit = { column = "person" }
 rows_per_unit = 5
 [tables.visits.columns]
 visit = {}
-follows = {}
+line_visit = {}
 person = {}
 ward = { values = ["a", "b"] }
 [tables.lines]
@@ -70,7 +70,7 @@ unit = { column = "visit", references = "visits.visit" }
 rows_per_unit = 8
 [tables.bills.columns]
 visit = {}
-follows = {}
+line_visit = {}
 amount = { range = [0, 10] }
 """
 OTHER = "SELECT 1 FROM lines AS k WHERE l.visit = k.visit AND l.code > k.code"
@@ -87,9 +87,9 @@ LENT = (
 """Here a unit is lent along equal links. ``bills`` has these in another type of whole numbers."""
 
 OWN = (
-    "SELECT COUNT(*) FROM bills AS b WHERE EXISTS (SELECT 1 FROM lines AS k WHERE k.visit = b.follows)",
-    "SELECT COUNT(*) FROM visits AS v WHERE EXISTS (SELECT 1 FROM lines AS k WHERE k.visit = v.follows)",
-    "SELECT COUNT(*) FROM lines AS l JOIN bills AS b ON l.visit = b.follows",
+    "SELECT COUNT(*) FROM bills AS b WHERE EXISTS (SELECT 1 FROM lines AS k WHERE k.visit = b.line_visit)",
+    "SELECT COUNT(*) FROM visits AS v WHERE EXISTS (SELECT 1 FROM lines AS k WHERE k.visit = v.line_visit)",
+    "SELECT COUNT(*) FROM lines AS l JOIN bills AS b ON l.visit = b.line_visit",
 )
 """Here the columns that are compared do not both lead to the unit."""
 

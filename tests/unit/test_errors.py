@@ -201,7 +201,7 @@ TRIGGERS: dict[str, Trigger] = {
     "D514": file_of_units_is_gone,
     "D515": alert_that_has_ended,
     "D516": alert_without_a_price,
-    "D601": ask("SELECT CAST('x' || COUNT(*) AS INTEGER) FROM patients"),
+    "D601": ask("SELECT CAST(CASE COUNT(*) WHEN 1 THEN '1' ELSE 'x' END AS INTEGER) FROM patients"),
     "D602": lambda clinic: ask(COUNT)(clinic.with_name("none.duckdb")),
     "D603": time_limit,
     "D604": ask("SELECT repeat('x', COUNT(*)::BIGINT * 0 + 4000000000) FROM patients"),

@@ -171,8 +171,8 @@ class Scalars:
             return replace(constant, span=self.span(node))
         if isinstance(node, exp.Subquery | exp.Select):
             return self.rows.value(node, self) if self.rows else self.single(node, self.constants(node))
-        node = _as_in(node)
-        if isinstance(node, exp.Not):
+        asked, node = node, _as_in(node)
+        if isinstance(node, exp.Not) and node is not asked:
             return Call("not", (self._bind(node.this),), span=self.span(node))
         if isinstance(node, exp.In) and node.args.get("query") is not None:
             if self.rows:
