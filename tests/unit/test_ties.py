@@ -67,6 +67,10 @@ visit_visit = {}
         ("doses d JOIN visits v ON d.place = v.hospital AND d.visit = v.visit", ()),
         ("doses d JOIN doses e ON e.visit = d.visit AND d.place = e.place", ()),
         ("visits v JOIN visits w USING (number, hospital)", ()),
+        (
+            "doses d LEFT JOIN visits v ON v.hospital = 'north' AND d.visit = v.visit",
+            ("doses.visit = visits.visit",),
+        ),
         ("doses d JOIN visits v ON d.place = v.hospital AND v.number = d.visit AND v.visit = d.visit", ()),
         (
             "visits v JOIN doses d ON v.hospital = d.place AND v.visit = d.visit_visit",
@@ -191,3 +195,32 @@ def test_a_public_value_tells_no_unit(db: dpsql.Connection, tmp_path: Path) -> N
     with pytest.raises(dpsql.Error) as refused:
         dpsql.connect(tmp_path / "shop.duckdb", tmp_path / "other.toml", tmp_path / "other.ledger")
     assert refused.value.code == "D804"
+
+
+@pytest.mark.parametrize(
+    "joined",
+    [
+        "orders o JOIN refunds r ON o.order_id = r.order_id",
+        "orders o JOIN refunds r ON o.order_id = CAST(r.order_id AS BIGINT)",
+        "orders JOIN (SELECT buyer_id, MAX(order_id) AS m FROM refunds GROUP BY buyer_id) r ON order_id = m",
+        "orders JOIN (SELECT order_id FROM refunds UNION ALL SELECT order_id FROM lines) r USING (order_id)",
+        "orders o JOIN refunds r ON o.parcel = r.parcel",
+    ],
+)
+def test_a_key_is_joined_with_what_has_its_name(db: dpsql.Connection, joined: str) -> None:
+    assert len(ties(db, f"SELECT COUNT(*) FROM {joined}")) == 1
+
+
+@pytest.mark.parametrize(
+    "joined",
+    [
+        "orders o JOIN refunds r ON o.order_id = length(r.town)",
+        "orders o JOIN refunds r ON o.order_id = COALESCE(r.order_id, length(r.town))",
+        "orders o JOIN refunds r ON o.parcel = r.town",
+    ],
+)
+def test_a_key_is_not_joined_with_anything_else(db: dpsql.Connection, joined: str) -> None:
+    """Hardly any pair would be of one buyer, and nothing would be left."""
+    with pytest.raises(dpsql.Error) as caught:
+        ties(db, f"SELECT COUNT(*) FROM {joined}")
+    assert caught.value.code == "D401"

@@ -162,10 +162,10 @@ def _is_meant(
         return True
     alike = {
         column
-        for column, value in equal
-        if refs(value) and all(named_alike(side, column, opposite, far) for far in refs(value))
+        for column, value in equal  # a constant fixes a part of a key
+        if all(named_alike(side, column, opposite, far) for far in refs(value))
     }
-    return alike == key
+    return alike == key and any(refs(value) for _, value in equal)
 
 
 def _is_unit(key: frozenset[str], owned: Owned) -> bool:
