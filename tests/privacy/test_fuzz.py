@@ -10,7 +10,9 @@ import pytest
 
 from dpsql.cli import main
 from dpsql.dbapi import connect
+from dpsql.errors import Error
 from dpsql.fuzz.drawn_policies import draw
+from dpsql.fuzz.judges import answered
 from dpsql.fuzz.known_schema import schema_of
 from dpsql.fuzz.long_run import long_run
 from dpsql.fuzz.made_rows import fill
@@ -210,3 +212,14 @@ def test_models_are_drawn(clinic: Path, tmp_path: Path) -> None:
             run.judge_written(run.queries.model(), run.world, 1.0)
         assert run.accepted > 1
         assert run.violations == []
+
+
+def test_what_would_show_nothing_is_judged_too(clinic: Path, tmp_path: Path) -> None:
+    """Of about five patients no city is shown, so analysts are refused: the judge asks all the same."""
+    policy = clinic.with_suffix(".toml")
+    policy.write_text(policy.read_text().replace("[unit]\n", "[unit]\nabout = 5\n", 1))
+    sql = "SELECT city, COUNT(*) FROM patients GROUP BY city"
+    with fuzzing(tmp_path / "w", empty_like(clinic, load_policy(policy)), 3) as run:
+        with pytest.raises(Error, match="D511"):
+            run.world.connection.execute(sql, epsilon=1.0)
+        assert answered(sql, run.world) == []
