@@ -1,7 +1,8 @@
 """How long one durable debit takes, with blocks of units and many accounts, beside a ledger without them.
 
-Debits of all ledgers are made in turns. Every one charges the database, an analyst and, where there are any,
-two groups. With blocks they are paid in all of them, or in three.
+And how long where the journal is made and unlinked each time. Debits of all ledgers are made in turns. Every
+one charges the database, an analyst and, where there are any, two groups. With blocks they are paid in all of
+them, or in three.
 """
 
 from __future__ import annotations
@@ -26,12 +27,16 @@ def debits(setting: Setting) -> Report:
     few = _opened(setting.folder / "plain.ledger", 0, 1, 0)
     many = _opened(setting.folder / "blocks.ledger", BLOCKS, ANALYSTS, GROUPS)
     apart = _opened(setting.folder / "apart.ledger", BLOCKS, ANALYSTS, GROUPS)
-    plain, everywhere, some = alternate(
-        [_paying(few, ()), _paying(many, ()), _paying(apart, (1, 7, 30))],
+    unlinking = _opened(setting.folder / "unlinking.ledger", 0, 1, 0)
+    with unlinking._chain.reading():
+        connection = unlinking._chain._open()
+    connection.execute("PRAGMA journal_mode = DELETE").fetchone()
+    plain, everywhere, some, unlinked = alternate(
+        [_paying(few, ()), _paying(many, ()), _paying(apart, (1, 7, 30)), _paying(unlinking, ())],
         20 if setting.quick else 400,
         warm=5,
     )
-    for ledger in (few, many, apart):
+    for ledger in (few, many, apart, unlinking):
         ledger.close()
     table = Table(
         "one durable debit, ms",
@@ -40,12 +45,17 @@ def debits(setting: Setting) -> Report:
             (0, 2, "-", plain),
             (BLOCKS, ANALYSTS + GROUPS, "all blocks", everywhere),
             (BLOCKS, ANALYSTS + GROUPS, "3 blocks", some),
+            (0, 2, "-, its journal unlinked", unlinked),
         ],
     )
     what = f"a debit with {BLOCKS} blocks and {ANALYSTS + GROUPS} accounts, over one without"
     return Report(
         (table,),
-        (ratio(f"{what}, in all blocks", everywhere, plain, 1.3), ratio(f"{what}, in 3", some, plain, 1.3)),
+        (
+            ratio(f"{what}, in all blocks", everywhere, plain, 1.3),
+            ratio(f"{what}, in 3", some, plain, 1.3),
+            ratio("a debit, over one whose journal is unlinked", plain, unlinked, 1.0),
+        ),
     )
 
 

@@ -3,8 +3,8 @@
 SQLite keeps a rollback journal here, not a write-ahead log. The log would save half a millisecond per
 commit, but it is a second file: a ledger copied without it, or with a log cut by a bad sector, silently
 loses the last debits. The journal stays after a commit, which writes zeros over its header and syncs them:
-making and unlinking it took twice as long, or longer where others write. A journal that begins with a zero
-says nothing; only one that does not belongs to an entry that was interrupted.
+to make and unlink one takes longer (``python -m benchmarks budget``). A journal that begins with a zero says
+nothing; only one that does not belongs to an entry that was interrupted.
 """
 
 from __future__ import annotations

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -31,6 +30,7 @@ from dpsql.bind.views import moved_to
 from dpsql.errors import Error, refuse
 from dpsql.functions.reading import literal_of
 from dpsql.parse.allow_list import MODELS, unknown_function
+from dpsql.policy.names import nearest
 
 
 def query(ctx: Context, node: exp.Expr, env: Mapping[str, Cte]) -> Private | Open:
@@ -237,8 +237,8 @@ def nearest_table(ctx: Context, name: str, env: Mapping[str, Cte]) -> str:
             *env,
         }
     )
-    close = difflib.get_close_matches(name.casefold(), names, 1, 0.67)
-    return f"did you mean {close[0]}?" if close else f"the tables here are {', '.join(names)}"
+    close = nearest(name, names)
+    return f"did you mean {close}?" if close else f"the tables here are {', '.join(names)}"
 
 
 def cte_source(ctx: Context, cte: Cte, node: exp.Expr) -> Private | Open:

@@ -14,7 +14,6 @@ The list is made of declarations and the query: whether a pair was left out depe
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import assert_never
 
 from dpsql.facts.ownership import Owned, ownership_of
@@ -33,9 +32,8 @@ from dpsql.ir.relation import (
     names_of,
     scans,
 )
-from dpsql.ir.scalar import Call, Ref, Scalar, conjuncts, refs
+from dpsql.ir.scalar import Call, Ref, conjuncts
 from dpsql.lazy_dataclass import dataclass
-from dpsql.render.english import singular
 
 _Key = tuple[str, frozenset[str]]
 """A table, and columns that are unique in it together."""
@@ -132,65 +130,6 @@ def stored(relation: Relation, name: str) -> Stored | None:
             return stored(left if name in types_of(left) else right, name)
         case _:
             return None
-
-
-def tied(relation: Relation, names: frozenset[str]) -> frozenset[str]:
-    """Return the columns of these that the policy says to tell the unit."""
-    found = {name: stored(relation, name) for name in names}
-    columns = {name: each for name, each in found.items() if each is not None}
-    return frozenset(name for name, each in columns.items() if each.column in _sources(each.scan))
-
-
-def _sources(scan: Scan) -> set[str]:
-    return {column.source for column in scan.columns if column.name in scan.tied}
-
-
-def named_alike(relation: Relation, name: str, other: Relation, far: str) -> bool:
-    """Whether columns of two relations seem to hold the same: by a key, or as order_id and orders.id."""
-    one, two = stored(relation, name), stored(other, far)
-    if one is not None and two is not None and one.keys.items() & two.keys.items():
-        return True
-    return bool(_called(relation, name) & _called(other, far))
-
-
-def _called(relation: Relation, name: str) -> set[str]:
-    """Return the names that others may have for a column, or for those that it is computed from."""
-    match relation:
-        case Scan(table, columns):
-            source = next((column.source for column in columns if column.name == name), None)
-            return set() if source is None else _names(table, source)
-        case Filter(source, _):
-            return _called(source, name)
-        case Window(source, call):
-            return _called_each(source, call.arguments[:1]) if name == call.name else _called(source, name)
-        case Project(source, columns):
-            return _called_each(source, (each.scalar for each in columns if each.name == name))
-        case Aggregate(source, keys, calls):
-            made = (each.argument for each in calls if each.name == name and each.argument is not None)
-            return _called_each(source, (*(each.scalar for each in keys if each.name == name), *made))
-        case Join(_, left, right):
-            return _called(left if name in types_of(left) else right, name)
-        case Union(left, right):
-            return _called(left, name) & _called(right, name)
-        case _:
-            return set()
-
-
-def _called_each(relation: Relation, scalars: Iterable[Scalar]) -> set[str]:
-    read = (name for scalar in scalars for name in refs(scalar))
-    return set[str]().union(*(_called(relation, name) for name in read))
-
-
-def _names(table: str, column: str) -> set[str]:
-    """Return the names of a table's column, without regard to case and _; an id is that of its own table."""
-    own = _plain(column)
-    whole, one = _plain(table.rpartition(".")[2]), _plain(singular(table))
-    found = {f"{table}.{own}", f"{whole}{own}", f"{one}{own}", own}
-    return found - {"id"} | {one} if own == "id" else found
-
-
-def _plain(name: str) -> str:
-    return name.casefold().replace("_", "")
 
 
 def _tables(relation: Relation) -> str:

@@ -636,7 +636,7 @@ COLUMN = Keys(
             Values("a list of two numbers or dates, the lower first", "columns._range"),
             "The range to which values are clamped before they are summed.",
             default=None,
-            otherwise="of numbers found privately, where a query needs it; of dates never",
+            otherwise="of numbers: found privately, where a query needs it; of dates: none",
             original="columns",
         ),
         Key(

@@ -1365,12 +1365,12 @@ def test_what_fails_whatever_is_released_is_not_paid_for(opened: Open, sql: str)
     [
         "WITH r AS (SELECT blood, COUNT(*) AS n FROM people WHERE blood IN ('A', 'B') GROUP BY blood) "
         "SELECT (SELECT blood FROM r WHERE n = (SELECT MAX(n) FROM r)) AS top, SUM(n) FROM r",
-        "SELECT CAST(COUNT(*) + 100 - 30 AS UTINYINT) FROM people",
-        "SELECT make_date(CAST(2000 + AVG(age) AS INTEGER), 12, 1) FROM people",
+        "SELECT CAST(COUNT(*) - 100 AS UTINYINT) FROM people",
+        "SELECT make_date(2020, CAST(14 - AVG(age) / 10 AS INTEGER), 1) FROM people",
     ],
 )
 def test_what_fails_for_some_numbers_is_answered(opened: Open, sql: str) -> None:
-    """One group has most, a year is beyond 1,000: not so in every made-up table."""
+    """One group has most, a count less a hundred is positive, a month is one: not of all made-up numbers."""
     assert opened("").price(sql).epsilon > 0
 
 

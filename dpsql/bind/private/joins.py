@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from dpsql.bind.private.meant_keys import is_meant
 from dpsql.bind.private.unmatched import unmatched
 from dpsql.errors import refuse
 from dpsql.facts.ownership import (
@@ -32,7 +33,6 @@ from dpsql.facts.ownership import (
 )
 from dpsql.facts.schema import facts_of
 from dpsql.facts.sharing import Count, with_counts
-from dpsql.facts.ties import named_alike, tied
 from dpsql.ir.column import Column
 from dpsql.ir.relation import Filter, Join, JoinKind, Relation
 from dpsql.ir.scalar import Call, Ref, Scalar, conjuncts, refs
@@ -137,35 +137,10 @@ def on_the_unit(left: Relation, right: Relation, parts: list[Scalar]) -> bool:
     return any(
         key <= pinned_columns(side, opposite, condition)
         and not _is_unit(key, owned)
-        and _is_meant(key, side, parts, opposite, other)
+        and is_meant(key, side, parts, opposite, other)
         for side, opposite, owned, other in ((left, right, ours, theirs), (right, left, theirs, ours))
         for key in owned.keys
     )
-
-
-def _is_meant(
-    key: frozenset[str], side: Relation, parts: list[Scalar], opposite: Relation, other: Owned
-) -> bool:
-    """Whether what equals a key that tells the unit is of the same unit: as declared, or by its name.
-
-    The account that received a transfer is one of another person: nothing would be left of that join.
-    """
-    equal = [
-        (column.name, value)
-        for part in parts
-        if isinstance(part, Call) and part.function == "="
-        for column, value in (part.arguments, part.arguments[::-1])
-        if isinstance(column, Ref) and column.name in key and not refs(value) & facts_of(side).keys()
-    ]
-    names = frozenset(value.name for _, value in equal if isinstance(value, Ref))
-    if any(theirs <= names for theirs in other.keys) and tied(side, key) | tied(opposite, names):
-        return True
-    alike = {
-        column
-        for column, value in equal  # a constant fixes a part of a key
-        if all(named_alike(side, column, opposite, far) for far in refs(value))
-    }
-    return alike == key and any(refs(value) for _, value in equal)
 
 
 def _is_unit(key: frozenset[str], owned: Owned) -> bool:

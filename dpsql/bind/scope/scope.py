@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 from dataclasses import field
 
@@ -11,6 +10,7 @@ from dpsql.ir.scalar import Scalar
 from dpsql.ir.source import Span
 from dpsql.lazy_dataclass import dataclass
 from dpsql.parse.other_functions import CLOCKS, ELSEWHERE
+from dpsql.policy.names import nearest
 
 
 class Fresh:
@@ -97,10 +97,8 @@ class Scope:
 
     def _nearest(self, name: str) -> str:
         known = sorted({column.name for column in self.columns})
-        folded = {name.casefold(): name for name in known}
-        close = difflib.get_close_matches(name.casefold(), folded, 1, 0.67)
-        if close:
-            return f"did you mean {folded[close[0]]}?"
+        if (close := nearest(name, known)) is not None:
+            return f"did you mean {close}?"
         listed = ", ".join(known[:12]) + (", ..." if len(known) > 12 else "")
         more = f"; {self.hints[0]}" if self.hints else ""
         return f"the columns here are {listed}{more}" if known else "there are no columns here"

@@ -10,7 +10,6 @@ column to the name of the unit does not make it the unit.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Sequence
 
 from sqlglot import exp
@@ -18,6 +17,7 @@ from sqlglot import exp
 from dpsql.errors import Error, refuse
 from dpsql.lazy_dataclass import dataclass
 from dpsql.parse.spans import span_of
+from dpsql.policy.names import nearest
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -121,13 +121,13 @@ def _named(node: exp.Expr) -> exp.Expr:
 
 
 def _unknown(node: exp.Expr, keyword: str, columns: Sequence[StarColumn], star: exp.Expr, text: str) -> Error:
-    names = {column.name.casefold(): column.name for column in columns}
-    close = difflib.get_close_matches(node.name.casefold(), names, 1, 0.67)
+    names = list(dict.fromkeys(column.name for column in columns))
+    close = nearest(node.name, names)
     return refuse(
         "D202",
         f"there is no column {node.name} to {keyword}",
         span_of(node, text) or span_of(star, text),
-        help=f"did you mean {names[close[0]]}?" if close else f"the columns are {', '.join(names.values())}",
+        help=f"did you mean {close}?" if close else f"the columns are {', '.join(names)}",
     )
 
 

@@ -59,10 +59,8 @@ def words(column: Mapping[str, Any], unit: str) -> list[str]:
         )
     if "rows_beyond" in column:
         beyond_ = f"{column['rows_beyond']:.3g}"
-        parts.append(
-            f"a value with about {beyond_} rows beyond it, or a third of all (or of those up to a quantile "
-            f"beside it): no one {unit}'s own"
-        )
+        among = f"about {beyond_} rows beyond it, or a third of those that it is chosen among"
+        parts.append(f"a value with {among}: no one {unit}'s own")
     elif "expected_error_in_rows" in column:
         parts.append(f"expected within ± {column['expected_error_in_rows']:.3g} rows of its place (95 %)")
     return [*parts, RESTS_ON_NOISE] if "rests_on_noise" in column else parts
